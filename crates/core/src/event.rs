@@ -1,0 +1,114 @@
+//! What happened, told after it was committed.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{JobId, SessionId};
+use crate::job::State;
+use crate::lease::Fence;
+use crate::name::{Kind, QueueName};
+use crate::outcome::Outcome;
+use crate::time::Wall;
+
+/// Something that happened. Never carries a payload.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A job is in another state.
+    Job {
+        /// The job.
+        job: JobId,
+        /// Its queue.
+        queue: QueueName,
+        /// Its kind.
+        kind: Kind,
+        /// Where it is now.
+        state: State,
+        /// Number of its last or present attempt.
+        attempt: u32,
+        /// When the job was taken in.
+        created_at: Wall,
+        /// When.
+        at: Wall,
+    },
+    /// An attempt is over.
+    Attempt {
+        /// The job.
+        job: JobId,
+        /// Its queue.
+        queue: QueueName,
+        /// Its kind.
+        kind: Kind,
+        /// The attempt's number.
+        attempt: u32,
+        /// How it ended.
+        outcome: Outcome,
+        /// Name of its worker.
+        worker: Arc<str>,
+        /// How long the handler ran, in microseconds.
+        ran_us: u64,
+        /// How long the job had waited before it, in microseconds.
+        waited_us: u64,
+        /// When.
+        at: Wall,
+    },
+    /// A worker reported under a lease that it no longer holds; nothing was changed.
+    LeaseLost {
+        /// The job.
+        job: JobId,
+        /// The fence that it reported under.
+        fence: Fence,
+        /// Who.
+        session: SessionId,
+    },
+    /// A handler told how far it is.
+    Progress {
+        /// The job.
+        job: JobId,
+        /// From 0 to 1.
+        fraction: f32,
+        /// In words.
+        note: String,
+    },
+    /// A worker came, went or changed.
+    Worker {
+        /// Its session.
+        session: SessionId,
+        /// Its name.
+        worker: Arc<str>,
+        /// What it is now.
+        state: WorkerState,
+        /// When.
+        at: Wall,
+    },
+    /// A queue's settings changed.
+    Queue {
+        /// The queue.
+        queue: QueueName,
+        /// Whether it is paused.
+        paused: bool,
+        /// Whether it is draining.
+        draining: bool,
+        /// When.
+        at: Wall,
+    },
+}
+
+/// What a worker is, as people see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkerState {
+    /// It has free threads.
+    Available,
+    /// All its threads are taken.
+    Busy,
+    /// It finishes what it holds and takes nothing new.
+    Draining,
+    /// It has not been heard of since the leader started, or its welcome is not yet answered.
+    Unavailable,
+    /// Its session was closed without a goodbye.
+    Lost,
+    /// It said goodbye.
+    Gone,
+}

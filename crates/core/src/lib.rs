@@ -1,0 +1,28 @@
+//! The rules of Ganger: what a job is, who may run it, when, and what happens next.
+//!
+//! Everything here is a pure function of state, time and event. There is no I/O, no clock, no
+//! async and no randomness but an injected seed, so the simulator runs exactly the code that ships.
+//!
+//! Start with [`job`] (the model), then [`lease`] (terms, fences), [`session`] (the worker's side of
+//! the protocol) and [`coordinator`] (the leader's side).
+
+pub mod change;
+pub mod event;
+pub mod ids;
+pub mod job;
+pub mod leadership;
+pub mod lease;
+pub mod limits;
+pub mod message;
+pub mod name;
+pub mod outcome;
+pub mod queue;
+pub mod retry;
+pub mod rules;
+pub mod sabotage;
+pub mod session;
+pub mod time;
+
+pub use ids::{JobId, SessionId};
+pub use lease::{Fence, Term};
+pub use time::{Mono, Now, Wall};

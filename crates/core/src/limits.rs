@@ -1,0 +1,58 @@
+//! The bounds on everything a client can send. Each is tested at the bound and one past it.
+
+use std::time::Duration;
+
+/// Longest name of a queue or a kind, in bytes.
+pub const NAME_BYTES: usize = 128;
+/// Largest payload, in bytes of JSON text.
+pub const PAYLOAD_BYTES: usize = 1 << 20;
+/// Largest result; a larger one ends the attempt as fatal `result_too_large`.
+pub const RESULT_BYTES: usize = 1 << 20;
+/// Longest error text kept; longer ones are truncated.
+pub const ERROR_BYTES: usize = 64 << 10;
+/// Log text kept of one attempt: the last so many bytes.
+pub const LOG_BYTES: usize = 64 << 10;
+/// Deepest nesting of JSON in a payload.
+pub const JSON_DEPTH: usize = 64;
+/// Most jobs in one batch submission.
+pub const BATCH_JOBS: usize = 1_000;
+/// Largest batch submission, in bytes.
+pub const BATCH_BYTES: usize = 4 << 20;
+/// Most tags of a job.
+pub const TAGS: usize = 32;
+/// Longest tag, in bytes.
+pub const TAG_BYTES: usize = 128;
+/// Most labels of a worker, or required by a job.
+pub const LABELS: usize = 32;
+/// Longest label name or value, in bytes.
+pub const LABEL_BYTES: usize = 128;
+/// Longest unique key or idempotency key, in bytes.
+pub const KEY_BYTES: usize = 256;
+/// Longest W3C trace context (both headers), in bytes.
+pub const TRACE_BYTES: usize = 1_024;
+/// Most threads of a job or of a worker.
+pub const THREADS: u16 = 1_024;
+/// Most attempts a job may be allowed.
+pub const ATTEMPTS: u32 = 1_000;
+/// Longest delay between attempts, timeout or uniqueness window.
+pub const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
+/// Most queues or kinds one worker may name.
+pub const WORKER_NAMES: usize = 256;
+/// Rows of a page when the caller does not say.
+pub const PAGE_DEFAULT: usize = 50;
+/// Most rows of a page.
+pub const PAGE_MAX: usize = 500;
+/// Rows that a list without a fitting index looks at before it says `complete: false`.
+pub const SCAN_ROWS: usize = 100_000;
+/// How long an idempotency key is remembered.
+pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 3600);
+/// How far ahead of the leader's term the highest term of a worker may be. Terms grow by one at each
+/// takeover: whoever is further ahead was never told so by a leader, and must not use up the numbers.
+pub const TERMS_AHEAD: u64 = 1_000_000;
+/// Most leases in one assignment message.
+pub const ASSIGN_LEASES: usize = 256;
+/// Most results in one message from a worker.
+pub const RESULTS_PER_MESSAGE: usize = 64;
+/// Leases given to one worker beyond its threads, for kinds that are over in milliseconds. A round trip is two
+/// commits; with fewer leases under way than could end in that time, the worker would wait for the disk.
+pub const PREFETCH: u16 = 1_024;

@@ -1,0 +1,104 @@
+//! Seeded bugs, so that the simulator can show that it bites.
+//!
+//! Each variant names a way in which an earlier draft of the protocol was wrong, or could be. With
+//! the cargo feature `sabotage` a test may switch one on for its thread; without it (what ships)
+//! [`active`] is the constant `false` and the compiler removes every trace.
+
+/// A deliberate mistake in the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bug {
+    /// The worker counts its TTL from the receipt of the answer instead of the sending of the ping.
+    TtlFromReceipt,
+    /// A session's jobs move before its expiry is committed.
+    ExpiryBeforeCommit,
+    /// After a takeover the leader waits only `session_ttl` for sessions to resume.
+    ShortTakeoverWait,
+    /// A result is matched by job id alone.
+    CompletionByJobId,
+    /// Welcome and pong are sent without authority.
+    AnswerWithoutAuthority,
+    /// The store does not check the term of a batch.
+    NoTermGuard,
+    /// The worker accepts assignments that arrive on an older stream.
+    OldStreamAccepted,
+    /// The leader adds no slack to the session's deadline.
+    ZeroSlack,
+    /// The new leader loads before its term is bumped.
+    LoadBeforeBump,
+    /// An assignment is sent before it is committed.
+    AssignBeforeCommit,
+    /// An old hello moves a session's deadline earlier.
+    DeadlineMovedEarlier,
+    /// A batch of unknown outcome is dropped because its number was not there yet.
+    UnknownBatchDropped,
+    /// The store advances the batch number without comparing it.
+    BlindBatchNumber,
+    /// The takeover wait is counted from the sending of the bump, not from its answer.
+    WaitFromBumpSent,
+    /// Expiry forgets the leases whose assignment is still being committed.
+    ExpiryForgetsInFlight,
+    /// The worker accepts a term lower than one it has accepted.
+    LowerTermAccepted,
+    /// The worker recognises only fences that are running, not held or ended ones.
+    OnlyRunningFencesKnown,
+    /// A client is told yes before the commit.
+    AckBeforeCommit,
+    /// A lost attempt is not counted.
+    LostNotCounted,
+}
+
+impl Bug {
+    /// Every seeded bug, so that a test can require each to be caught.
+    pub const ALL: [Bug; 19] = [
+        Bug::TtlFromReceipt,
+        Bug::ExpiryBeforeCommit,
+        Bug::ShortTakeoverWait,
+        Bug::CompletionByJobId,
+        Bug::AnswerWithoutAuthority,
+        Bug::NoTermGuard,
+        Bug::OldStreamAccepted,
+        Bug::ZeroSlack,
+        Bug::LoadBeforeBump,
+        Bug::AssignBeforeCommit,
+        Bug::DeadlineMovedEarlier,
+        Bug::UnknownBatchDropped,
+        Bug::BlindBatchNumber,
+        Bug::WaitFromBumpSent,
+        Bug::ExpiryForgetsInFlight,
+        Bug::LowerTermAccepted,
+        Bug::OnlyRunningFencesKnown,
+        Bug::AckBeforeCommit,
+        Bug::LostNotCounted,
+    ];
+}
+
+#[cfg(feature = "sabotage")]
+mod switch {
+    use super::Bug;
+    use std::cell::Cell;
+
+    thread_local! {
+        static ACTIVE: Cell<Option<Bug>> = const { Cell::new(None) };
+    }
+
+    /// Switches one bug on for this thread, or all off.
+    pub fn set(bug: Option<Bug>) {
+        ACTIVE.with(|a| a.set(bug));
+    }
+
+    /// Whether this bug is switched on for this thread.
+    #[must_use]
+    pub fn active(bug: Bug) -> bool {
+        ACTIVE.with(|a| a.get() == Some(bug))
+    }
+}
+
+#[cfg(feature = "sabotage")]
+pub use switch::{active, set};
+
+/// Whether this bug is switched on: never, in what ships.
+#[cfg(not(feature = "sabotage"))]
+#[must_use]
+pub const fn active(_bug: Bug) -> bool {
+    false
+}
