@@ -7,6 +7,7 @@
 //! the protocol) and [`coordinator`] (the leader's side).
 
 pub mod change;
+pub mod coordinator;
 pub mod event;
 pub mod ids;
 pub mod job;
