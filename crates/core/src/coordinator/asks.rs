@@ -1,0 +1,205 @@
+//! What clients ask for: submit, cancel, run now, replay, queue settings.
+
+use crate::change::{
+    Applied, Change, Idempotency, Intake, LiveJob, NewJob, Replay, Replayed, Submission, Submitted,
+};
+use crate::coordinator::Coordinator;
+use crate::coordinator::commits::Effect;
+use crate::coordinator::port::{Ask, Output, Refusal, Reply, Ticket};
+use crate::coordinator::table::Phase;
+use crate::event::Event;
+use crate::ids::{JobId, SessionId};
+use crate::job::State;
+use crate::message::{CancelWhy, ToWorker};
+use crate::name::QueueName;
+use crate::queue::QueueSettings;
+use crate::sabotage::{self, Bug};
+use crate::time::{Now, Wall};
+
+impl Coordinator {
+    pub(crate) fn ask(&mut self, now: Now, ticket: Ticket, ask: Ask, out: &mut Vec<Output>) {
+        if let Some(refusal) = self.not_now() {
+            out.push(Output::Reply(ticket, Reply::Refused(refusal)));
+            return;
+        }
+        let refused = match ask {
+            Ask::Submit { idempotency, jobs } => self.submit(now, ticket, idempotency, jobs, out),
+            Ask::Cancel(job) => self.cancel(now, ticket, job),
+            Ask::RunNow(job) => self.run_now(now, ticket, job),
+            Ask::Replay(job) => self.replay(now, ticket, job),
+            Ask::PutQueue(queue, settings) => {
+                self.commits.push(Change::PutQueue(queue, settings), Effect::PutQueue(ticket));
+                Ok(())
+            }
+            Ask::PurgeDead(queue) => {
+                let limit = self.options.prune_limit;
+                self.commits.push(Change::PurgeDead { queue, limit }, Effect::Purge(ticket));
+                Ok(())
+            }
+            Ask::DrainWorker(session) => self.drain_worker(now, ticket, session, out),
+        };
+        if let Err(refusal) = refused {
+            out.push(Output::Reply(ticket, Reply::Refused(refusal)));
+        }
+    }
+
+    /// Why nothing at all can be asked for at this moment.
+    fn not_now(&self) -> Option<Refusal> {
+        if let Some(reason) = self.commits.trouble() {
+            return Some(Refusal::Store(reason.to_owned()));
+        }
+        (self.commits.waiting() >= self.options.backlog).then_some(Refusal::Overloaded)
+    }
+
+    fn submit(
+        &mut self,
+        now: Now,
+        ticket: Ticket,
+        idempotency: Option<Idempotency>,
+        mut jobs: Vec<NewJob>,
+        out: &mut Vec<Output>,
+    ) -> Result<(), Refusal> {
+        let drains = |job: &NewJob| self.queues.get(&job.spec.queue).is_some_and(|q| q.settings.draining);
+        if let Some(job) = jobs.iter().find(|job| drains(job)) {
+            return Err(Refusal::QueueDraining(job.spec.queue.clone()));
+        }
+        for job in &mut jobs {
+            job.seq = self.next_seq;
+            self.next_seq += 1;
+            job.created_at = now.wall;
+            job.due_at = job.spec.run_at.map_or(now.wall, |at| at.max(now.wall));
+        }
+        if sabotage::active(Bug::AckBeforeCommit) {
+            let intakes = jobs.iter().map(|job| Intake::Created(job.id)).collect();
+            out.push(Output::Reply(ticket, Reply::Submitted(Submitted::Accepted(intakes))));
+        }
+        self.commits.push(Change::Submit(Submission { idempotency, jobs }), Effect::Submit(ticket));
+        Ok(())
+    }
+
+    /// Whether submissions were already answered (a seeded bug).
+    pub(crate) fn answered_early(&self) -> bool {
+        sabotage::active(Bug::AckBeforeCommit)
+    }
+
+    /// The submission is durable: its jobs may run.
+    pub(crate) fn take_in(&mut self, now: Now, jobs: &[NewJob], intakes: &[Intake], out: &mut Vec<Output>) {
+        for (job, intake) in jobs.iter().zip(intakes) {
+            if matches!(intake, Intake::Created(_)) {
+                let slot = self.add_job(now, &LiveJob::from(job));
+                out.push(self.job_event(slot, self.jobs.get(slot).counted, now.wall));
+            }
+        }
+    }
+
+    fn cancel(&mut self, now: Now, ticket: Ticket, id: JobId) -> Result<(), Refusal> {
+        let job = self.jobs.slot(id).ok_or(Refusal::NoSuchJob)?;
+        match self.jobs.get(job).phase {
+            Phase::Waiting(_) | Phase::Ready(_) => {
+                self.withdraw(job);
+                self.finish(now, job, State::Cancelled, "cancelled before it started", Some(ticket));
+            }
+            Phase::Leased(_) | Phase::Ending => {
+                self.commits.push(Change::CancelWanted(id), Effect::CancelWanted { job: id, ticket });
+            }
+            Phase::Leaving => return Err(Refusal::WrongState(State::Cancelled)),
+        }
+        Ok(())
+    }
+
+    /// The wish is durable: the worker is told.
+    pub(crate) fn cancel_wanted(&mut self, now: Now, id: JobId, out: &mut Vec<Output>) {
+        let Some(job) = self.jobs.slot(id) else { return };
+        let again = std::mem::replace(&mut self.jobs.get_mut(job).cancel_wanted, true);
+        match self.jobs.get(job).phase {
+            Phase::Leased(lease) if !again => self.stop(now, lease, CancelWhy::Cancelled, out),
+            // The attempt ended without it and is on its way back to the queue.
+            Phase::Waiting(_) | Phase::Ready(_) => {
+                self.withdraw(job);
+                self.finish(now, job, State::Cancelled, "cancelled while it ran", None);
+            }
+            Phase::Leased(_) | Phase::Ending | Phase::Leaving => {}
+        }
+    }
+
+    fn run_now(&mut self, now: Now, ticket: Ticket, id: JobId) -> Result<(), Refusal> {
+        let job = self.jobs.slot(id).ok_or(Refusal::NoSuchJob)?;
+        match self.jobs.get(job).phase {
+            Phase::Waiting(_) => {
+                self.commits.push(Change::RunNow(id, now.wall), Effect::RunNow { job: id, ticket });
+                Ok(())
+            }
+            Phase::Ready(_) => Err(Refusal::WrongState(State::Queued)),
+            Phase::Leased(_) | Phase::Ending => Err(Refusal::WrongState(State::Running)),
+            Phase::Leaving => Err(Refusal::WrongState(State::Cancelled)),
+        }
+    }
+
+    pub(crate) fn due_now(&mut self, now: Now, id: JobId, at: Wall, out: &mut Vec<Output>) {
+        let Some(job) = self.jobs.slot(id) else { return };
+        if let Phase::Waiting(_) = self.jobs.get(job).phase {
+            self.withdraw(job);
+            let entry = self.jobs.get_mut(job);
+            entry.due_at = entry.due_at.min(at);
+            self.make_runnable(now, job);
+            out.push(self.job_event(job, self.jobs.get(job).counted, now.wall));
+        }
+    }
+
+    fn replay(&mut self, now: Now, ticket: Ticket, id: JobId) -> Result<(), Refusal> {
+        if self.jobs.slot(id).is_some() {
+            return Err(Refusal::NotFinal);
+        }
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        self.commits.push(Change::Replay(Replay { job: id, seq, at: now.wall }), Effect::Replay(ticket));
+        Ok(())
+    }
+
+    pub(crate) fn replayed(&mut self, now: Now, ticket: Ticket, applied: Applied, out: &mut Vec<Output>) {
+        let Applied::Replayed(answer) = applied else { return };
+        let reply = match answer {
+            Replayed::Live(job, was) => {
+                self.counters.sub(&job.queue, &job.kind, was, 1);
+                let slot = self.add_job(now, &job);
+                out.push(self.job_event(slot, self.jobs.get(slot).counted, now.wall));
+                Reply::Replayed
+            }
+            Replayed::NotFound => Reply::Refused(Refusal::NoSuchJob),
+            Replayed::NotFinal => Reply::Refused(Refusal::NotFinal),
+            Replayed::UniqueHeld(by) => Reply::Refused(Refusal::UniqueHeld(by)),
+        };
+        out.push(Output::Reply(ticket, reply));
+    }
+
+    pub(crate) fn queue_set(
+        &mut self,
+        now: Now,
+        queue: &QueueName,
+        settings: QueueSettings,
+        out: &mut Vec<Output>,
+    ) {
+        self.queues.entry(queue.clone()).or_default().settings = settings;
+        for class in self.classes.of_queue(queue) {
+            self.line_up(class);
+        }
+        let (paused, draining) = (settings.paused, settings.draining);
+        out.push(Output::Event(Event::Queue { queue: queue.clone(), paused, draining, at: now.wall }));
+    }
+
+    fn drain_worker(
+        &mut self,
+        now: Now,
+        ticket: Ticket,
+        id: SessionId,
+        out: &mut Vec<Output>,
+    ) -> Result<(), Refusal> {
+        let slot = self.sessions.slot(id).ok_or(Refusal::NoSuchWorker)?;
+        self.drain_session(now, slot, out);
+        if self.is_resumed(slot) {
+            self.send(slot, ToWorker::Drain, out);
+        }
+        out.push(Output::Reply(ticket, Reply::Draining));
+        Ok(())
+    }
+}

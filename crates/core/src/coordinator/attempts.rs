@@ -1,0 +1,428 @@
+//! The end of attempts: reports, timeouts, cancels, losses.
+//!
+//! A report counts only under the fence of the job's present lease. What ends an attempt is decided
+//! once, by [`crate::rules::after_attempt`]; the job moves when that is committed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::change::{After, AttemptEnd, AttemptRecord, Change, End, Finish, LogLines};
+use crate::coordinator::commits::Effect;
+use crate::coordinator::port::Output;
+use crate::coordinator::table::Phase;
+use crate::coordinator::{Coordinator, LeaseEntry, Timer};
+use crate::event::Event;
+use crate::ids::{JobId, SessionId};
+use crate::job::State;
+use crate::lease::Fence;
+use crate::limits;
+use crate::message::{AttemptReport, CancelWhy, ToWorker};
+use crate::outcome::{Outcome, Report};
+use crate::queue::Keep;
+use crate::rules::{self, Death, Ending, Next, Standing};
+use crate::sabotage::{self, Bug};
+use crate::session::HELD_AT_MOST;
+use crate::time::{Now, Wall, micros};
+
+/// Weight of the newest run in a class's mean run time.
+const NEWEST_WEIGHS: f64 = 0.1;
+
+/// A message that a worker acts on was not under way for longer, whatever its TTL.
+const LONGEST_UNDER_WAY: Duration = Duration::from_secs(15);
+/// The leader is later than its workers' clocks by at least this.
+const LEAST_LAG: Duration = Duration::from_secs(2);
+
+/// An attempt whose end is being committed.
+#[derive(Clone, Debug)]
+pub(crate) struct Ended {
+    job: u32,
+    session: SessionId,
+    fence: Fence,
+    outcome: Option<(Outcome, u32)>,
+    worker: std::sync::Arc<str>,
+    ran: Duration,
+    waited: Duration,
+    after: Moved,
+}
+
+#[derive(Clone, Debug)]
+enum Moved {
+    Again { due_at: Wall, retrying: bool, standing: Standing },
+    Final { state: State, kept: bool },
+}
+
+impl Coordinator {
+    pub(crate) fn results(
+        &mut self,
+        now: Now,
+        slot: u32,
+        reports: Vec<AttemptReport>,
+        out: &mut Vec<Output>,
+    ) {
+        let mut dropped = Vec::new();
+        for report in reports {
+            let session = self.sessions.get(slot);
+            let current = self.jobs.slot(report.job).and_then(|job| match self.jobs.get(job).phase {
+                Phase::Leased(lease) => Some(lease),
+                Phase::Waiting(_) | Phase::Ready(_) | Phase::Ending | Phase::Leaving => None,
+            });
+            let by_id = sabotage::active(Bug::CompletionByJobId);
+            // The fence proves the lease, and a lease belongs to one session: nobody reports for another.
+            let mine = current.filter(|lease| {
+                let lease = self.leases.get(*lease);
+                by_id || (lease.fence == report.fence && lease.session == slot)
+            });
+            let ending = session.ending.contains(&report.fence);
+            if let Some(lease) = mine {
+                self.observe_run(lease, &report);
+                self.end_lease(now, lease, &Ending::Reported(&report.report), report.ran);
+            } else if let Some((_, threads)) = self.sessions.get_mut(slot).stuck.remove(&report.fence) {
+                self.use_threads(slot, -i32::from(threads));
+                // Acknowledged with the end that is being committed: the next leader would send it again.
+                if !ending {
+                    dropped.push(report.fence);
+                }
+            } else if !ending {
+                if !self.recorded.contains(report.fence) {
+                    let session = self.sessions.get(slot).id;
+                    out.push(Output::Event(Event::LeaseLost {
+                        job: report.job,
+                        fence: report.fence,
+                        session,
+                    }));
+                }
+                dropped.push(report.fence);
+            }
+        }
+        if !dropped.is_empty() {
+            self.send(slot, ToWorker::Ack(dropped), out);
+        }
+    }
+
+    /// Decides the end of a lease. Its threads are free, unless its worker has not said so and may still
+    /// run it.
+    pub(crate) fn end_lease(&mut self, now: Now, slot: u32, ending: &Ending<'_>, ran: Duration) {
+        let random = self.next_random();
+        let lease = self.leases.remove(slot);
+        if let Some(timer) = lease.timer {
+            self.timers.cancel(timer);
+        }
+        let entry = self.jobs.get(lease.job);
+        let profile = self.jobs.profile_of(entry);
+        let (standing, next) =
+            rules::after_attempt(entry.standing, &profile.allowance, ending, entry.cancel_wanted, random);
+        let record = self.record(now, &lease, ending, ran);
+        let waited = now.wall.since(entry.due_at).saturating_sub(ran);
+        let (after, moved) = self.after(now, &lease, standing, next, ending);
+        let session = self.sessions.get(lease.session);
+        let ended = Ended {
+            job: lease.job,
+            session: session.id,
+            fence: lease.fence,
+            outcome: record.as_ref().map(|r| (r.outcome, r.number)),
+            worker: session.worker.name.as_str().into(),
+            ran,
+            waited,
+            after: moved,
+        };
+        let change =
+            AttemptEnd { job: entry.id, fence: lease.fence, assignment: lease.assignment, record, after };
+        self.jobs.get_mut(lease.job).phase = Phase::Ending;
+        let session = self.sessions.get_mut(lease.session);
+        session.leases.remove(&lease.fence);
+        session.ending.insert(lease.fence);
+        // A worker that never heard of the lease runs nothing under it.
+        let stuck = matches!(ending, Ending::TimedOut | Ending::CancelledUnderGrace) && lease.committed;
+        if stuck {
+            let session = self.sessions.get_mut(lease.session);
+            session.stuck.insert(lease.fence, (change.job, lease.threads));
+        } else {
+            self.use_threads(lease.session, -i32::from(lease.threads));
+        }
+        if sabotage::active(Bug::ExpiryBeforeCommit) && *ending == Ending::Lost {
+            self.attempt_ended(now, ended, &mut BTreeMap::new(), &mut Vec::new());
+            self.commits.push(Change::End(change), Effect::Nothing);
+            return;
+        }
+        self.commits.push(Change::End(change), Effect::End(Box::new(ended)));
+    }
+
+    /// What is kept about the attempt; nothing if its handler never began.
+    fn record(
+        &self,
+        now: Now,
+        lease: &LeaseEntry,
+        ending: &Ending<'_>,
+        ran: Duration,
+    ) -> Option<AttemptRecord> {
+        let (outcome, error) = match ending {
+            Ending::Reported(Report::Released { started: false }) => return None,
+            // Neither comes with words of its own, and a person who looks at a dead job wants some.
+            Ending::Reported(report @ Report::Released { started: true }) => {
+                (report.outcome(), Some("its worker stopped before it ended".to_owned()))
+            }
+            Ending::Reported(report @ Report::Timeout) => {
+                (report.outcome(), Some("ran longer than its timeout".to_owned()))
+            }
+            Ending::Reported(report) => (report.outcome(), report.error().map(str::to_owned)),
+            Ending::Lost => (Outcome::Lost, Some("its worker was lost".to_owned())),
+            Ending::TimedOut => (Outcome::Timeout, Some("did not stop within the grace".to_owned())),
+            Ending::CancelledUnderGrace => {
+                (Outcome::Cancelled, Some("did not stop within the grace".to_owned()))
+            }
+        };
+        let session = self.sessions.get(lease.session);
+        // A worker cannot have started before it was given the lease, whatever its clock says.
+        let started_at = if ran.is_zero() { lease.leased_at } else { (now.wall - ran).max(lease.leased_at) };
+        Some(AttemptRecord {
+            number: self.jobs.get(lease.job).standing.attempt + 1,
+            outcome,
+            error,
+            worker: session.worker.name.clone(),
+            session: session.id,
+            threads: lease.threads,
+            leased_at: lease.leased_at,
+            started_at,
+            ended_at: now.wall,
+            fence: lease.fence,
+        })
+    }
+
+    fn after(
+        &self,
+        now: Now,
+        lease: &LeaseEntry,
+        standing: Standing,
+        next: Next,
+        ending: &Ending<'_>,
+    ) -> (After, Moved) {
+        let entry = self.jobs.get(lease.job);
+        let again = |due_at, retrying| {
+            (After::Again { due_at, retrying, standing }, Moved::Again { due_at, retrying, standing })
+        };
+        let over = |state, result, reason: Option<String>| {
+            let kept = self.keeps(lease.job, state);
+            let end = End { state, at: now.wall, result, reason, keep: kept };
+            (After::Final { standing, end }, Moved::Final { state, kept })
+        };
+        match next {
+            Next::Requeue => again(entry.due_at, entry.retrying),
+            Next::Retry(delay) => again(now.wall + delay, true),
+            Next::Later(delay) => again(now.wall + delay, false),
+            Next::Succeeded => {
+                let result = match ending {
+                    Ending::Reported(Report::Ok(result)) => Some(result.clone()),
+                    Ending::Reported(_) | Ending::Lost | Ending::TimedOut | Ending::CancelledUnderGrace => {
+                        None
+                    }
+                };
+                over(State::Succeeded, result, None)
+            }
+            Next::Cancelled => over(State::Cancelled, None, Some("cancelled while it ran".to_owned())),
+            Next::Dead(death) => over(State::Dead, None, Some(death.reason().to_owned())),
+        }
+    }
+
+    /// Whether a final job of this queue stays in the history. Dead ones always do.
+    fn keeps(&self, job: u32, state: State) -> bool {
+        let queue = &self.classes.get(self.jobs.get(job).class).key.queue;
+        let settings = self.queues.get(queue).map(|q| q.settings).unwrap_or_default();
+        state == State::Dead || settings.retention.finished != Keep::None
+    }
+
+    /// The end is durable: the job moves, and its worker may forget it.
+    pub(crate) fn attempt_ended(
+        &mut self,
+        now: Now,
+        ended: Ended,
+        acks: &mut BTreeMap<SessionId, Vec<Fence>>,
+        out: &mut Vec<Output>,
+    ) {
+        if let Some(slot) = self.sessions.slot(ended.session) {
+            self.sessions.get_mut(slot).ending.remove(&ended.fence);
+            self.close_if_claim_is_done(now, slot);
+            acks.entry(ended.session).or_default().push(ended.fence);
+        }
+        if !matches!(ended.outcome, Some((Outcome::Lost, _))) {
+            self.recorded.insert(ended.fence);
+        }
+        self.attempt_event(now, &ended, out);
+        let job = ended.job;
+        match ended.after {
+            Moved::Again { due_at, retrying, standing } => {
+                let entry = self.jobs.get_mut(job);
+                entry.due_at = due_at;
+                entry.retrying = retrying;
+                entry.standing = standing;
+                if entry.cancel_wanted {
+                    self.finish(now, job, State::Cancelled, "cancelled while it ran", None);
+                } else {
+                    self.make_runnable(now, job);
+                    out.push(self.job_event(job, self.jobs.get(job).counted, now.wall));
+                }
+            }
+            Moved::Final { state, kept } => {
+                let at = now.wall;
+                if let Some((_, number)) = ended.outcome {
+                    self.jobs.get_mut(job).standing.attempt = number;
+                }
+                self.leave(job, state, kept, at, out);
+            }
+        }
+    }
+
+    fn attempt_event(&mut self, now: Now, ended: &Ended, out: &mut Vec<Output>) {
+        let Some((outcome, attempt)) = ended.outcome else { return };
+        let entry = self.jobs.get(ended.job);
+        let key = &self.classes.get(entry.class).key;
+        self.paces.entry(key.queue.clone()).or_default().tick(now.mono);
+        out.push(Output::Event(Event::Attempt {
+            job: entry.id,
+            queue: key.queue.clone(),
+            kind: key.kind.clone(),
+            attempt,
+            outcome,
+            worker: ended.worker.clone(),
+            ran_us: micros(ended.ran),
+            waited_us: micros(ended.waited),
+            at: now.wall,
+        }));
+    }
+
+    /// Decides that a job without a lease ends.
+    pub(crate) fn finish(
+        &mut self,
+        now: Now,
+        job: u32,
+        state: State,
+        reason: &str,
+        ticket: Option<crate::coordinator::port::Ticket>,
+    ) {
+        let keep = self.keeps(job, state);
+        let end = End { state, at: now.wall, result: None, reason: Some(reason.to_owned()), keep };
+        self.jobs.get_mut(job).phase = Phase::Leaving;
+        let id = self.jobs.get(job).id;
+        self.commits.push(Change::Finish(Finish { job: id, end }), Effect::Finish { job, ticket });
+    }
+
+    pub(crate) fn expire_job(&mut self, now: Now, job: u32) {
+        self.withdraw(job);
+        self.finish(now, job, State::Dead, Death::Expired.reason(), None);
+    }
+
+    pub(crate) fn finished(&mut self, job: u32, end: &End, out: &mut Vec<Output>) {
+        self.leave(job, end.state, end.keep, end.at, out);
+    }
+
+    /// The job is final: it leaves memory.
+    fn leave(&mut self, job: u32, state: State, kept: bool, at: Wall, out: &mut Vec<Output>) {
+        out.push(self.job_event(job, state, at));
+        let entry = self.jobs.remove(job);
+        let key = &self.classes.get(entry.class).key;
+        self.counters.sub(&key.queue, &key.kind, entry.counted, 1);
+        if kept {
+            self.counters.add(&key.queue, &key.kind, state, 1);
+        }
+        self.progress.remove(&entry.id);
+    }
+
+    /// A lease ran into its timeout, or its grace is over.
+    pub(crate) fn lease_timer(&mut self, now: Now, slot: u32, out: &mut Vec<Output>) {
+        let Some(lease) = self.leases.find(slot) else { return };
+        if !self.is_resumed(lease.session) {
+            // Whoever is not heard cannot be told to stop: the session resumes and is told, or it expires.
+            self.leases.get_mut(slot).timer = None;
+            return;
+        }
+        match lease.stopping {
+            None => self.stop(now, slot, CancelWhy::Timeout, out),
+            Some(CancelWhy::Cancelled) => {
+                self.end_lease(now, slot, &Ending::CancelledUnderGrace, Duration::ZERO);
+            }
+            Some(CancelWhy::Timeout | CancelWhy::Lapsed | CancelWhy::LeaseLost | CancelWhy::Draining) => {
+                self.end_lease(now, slot, &Ending::TimedOut, Duration::ZERO);
+            }
+        }
+    }
+
+    /// Tells the worker to stop a handler, and gives it the grace.
+    pub(crate) fn stop(&mut self, now: Now, slot: u32, why: CancelWhy, out: &mut Vec<Output>) {
+        let grace = self.timers.insert(now.mono + self.options.grace, Timer::Lease(slot));
+        let lease = self.leases.get_mut(slot);
+        if let Some(timer) = lease.timer.replace(grace) {
+            self.timers.cancel(timer);
+        }
+        let lease = self.leases.get_mut(slot);
+        lease.stopping = Some(why);
+        let (session, fence, committed) = (lease.session, lease.fence, lease.committed);
+        let job = self.jobs.get(lease.job).id;
+        if committed && self.is_resumed(session) {
+            self.send(session, ToWorker::Cancel { job, fence, why }, out);
+        }
+    }
+
+    /// Arms the timeout of a lease whose worker hears of it now. The worker stops the handler by its own clock;
+    /// the leader is for handlers that do not obey. What is sent now may be read as late as the worker lives
+    /// without an answer, and be held for a while: no attempt is recorded, and run elsewhere, before that and its
+    /// timeout are over.
+    pub(crate) fn arm_timeout(&mut self, now: Now, slot: u32) {
+        let lease = self.leases.get(slot);
+        let Some(timeout) = self.jobs.profile_of(self.jobs.get(lease.job)).timeout else { return };
+        let read = self.sessions.get(lease.session).worker.ttl.min(LONGEST_UNDER_WAY);
+        let begun = read + HELD_AT_MOST + self.options.slack;
+        let lag = begun.saturating_sub(self.options.grace).max(LEAST_LAG);
+        let timer = self.timers.insert(now.mono + timeout + lag, Timer::Lease(slot));
+        if let Some(older) = self.leases.get_mut(slot).timer.replace(timer) {
+            self.timers.cancel(older);
+        }
+    }
+
+    fn observe_run(&mut self, lease: u32, report: &AttemptReport) {
+        if matches!(report.report, Report::Released { started: false }) {
+            return;
+        }
+        let class = self.jobs.get(self.leases.get(lease).job).class;
+        let mean = &mut self.classes.get_mut(class).mean_run;
+        let ran = micros(report.ran) as f64;
+        *mean = Some(mean.map_or(ran, |m| m + NEWEST_WEIGHS * (ran - m)));
+    }
+
+    pub(crate) fn progressed(
+        &mut self,
+        slot: u32,
+        job: JobId,
+        fence: Fence,
+        fraction: f32,
+        note: String,
+        out: &mut Vec<Output>,
+    ) {
+        if self.lease_of(slot, fence).is_some() {
+            self.progress.insert(job, (fraction, note.clone()));
+            out.push(Output::Event(Event::Progress { job, fraction, note }));
+        }
+    }
+
+    pub(crate) fn logged(&mut self, slot: u32, job: JobId, fence: Fence, text: String) {
+        let Some(lease) = self.lease_of(slot, fence) else { return };
+        // Logs are the first to go when the store cannot keep up.
+        if self.commits.waiting() > self.options.backlog / 2 || text.len() > limits::LOG_BYTES {
+            return;
+        }
+        let attempt = self.leases.get(lease).attempt;
+        self.commits.push(Change::Log(LogLines { job, attempt, text }), Effect::Nothing);
+    }
+
+    /// The slot of a session's lease that has not ended.
+    fn lease_of(&self, session: u32, fence: Fence) -> Option<u32> {
+        let slot = *self.sessions.get(session).leases.get(&fence)?;
+        self.leases.find(slot).filter(|lease| lease.fence == fence).map(|_| slot)
+    }
+
+    fn close_if_claim_is_done(&mut self, now: Now, slot: u32) {
+        let entry = self.sessions.get(slot);
+        let idle = entry.leases.is_empty() && entry.ending.is_empty();
+        if entry.worker.claim && idle && self.is_resumed(slot) {
+            self.goodbye(now, slot);
+        }
+    }
+}

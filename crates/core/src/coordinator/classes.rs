@@ -1,0 +1,166 @@
+//! Classes: jobs that any worker either fits or does not, all alike.
+//!
+//! A class is a queue, a kind, a number of threads and the labels required. Whatever keeps a whole
+//! class from running is a [`Gate`]: a gated class is **parked**, out of every line, and never looked
+//! at again until the gate opens. [`gates`] is the one function that knows them; dispatch parks by it
+//! and `explain` shows what it says.
+
+use std::collections::HashMap;
+
+use crate::change::LiveJob;
+use crate::coordinator::fleet::{Fleet, GroupId, Ring};
+use crate::coordinator::ready::{ClassId, Order};
+use crate::coordinator::view::Gate;
+use crate::coordinator::wheel::TimerId;
+use crate::job::Fallback;
+use crate::name::{Kind, Labels, QueueName};
+use crate::queue::QueueSettings;
+
+/// What all jobs of a class share.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ClassKey {
+    pub(crate) queue: QueueName,
+    pub(crate) kind: Kind,
+    pub(crate) threads: u16,
+    pub(crate) min_threads: u16,
+    pub(crate) fallback: Fallback,
+    pub(crate) require: Labels,
+}
+
+/// A class and where it stands in the lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    pub(crate) key: ClassKey,
+    /// Groups of workers that can run it.
+    pub(crate) groups: Vec<GroupId>,
+    /// Threads it is given: what it asks for, or the fallback.
+    pub(crate) demand: u16,
+    /// Where its head stands in the lines of its groups; `None` while empty or parked.
+    pub(crate) lined_up: Option<Order>,
+    /// How often its waiting head was overtaken because it is wide.
+    pub(crate) overtakes: u32,
+    /// Runs out when the head has been overtaken for too long.
+    pub(crate) patience: Option<TimerId>,
+    /// The worker that is kept free for its head.
+    pub(crate) reserved: Option<u32>,
+    /// Mean run time of its attempts, in microseconds, newer ones weighing more.
+    pub(crate) mean_run: Option<f64>,
+}
+
+/// Every class there ever was; they are few.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Classes {
+    all: Vec<Class>,
+    ids: HashMap<ClassKey, ClassId>,
+}
+
+impl Classes {
+    pub(crate) fn get(&self, id: ClassId) -> &Class {
+        &self.all[id.0 as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, id: ClassId) -> &mut Class {
+        &mut self.all[id.0 as usize]
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = ClassId> + use<> {
+        (0..u32::try_from(self.all.len()).unwrap_or(u32::MAX)).map(ClassId)
+    }
+
+    pub(crate) fn of_queue(&self, queue: &QueueName) -> Vec<ClassId> {
+        self.ids().filter(|id| self.get(*id).key.queue == *queue).collect()
+    }
+
+    /// The class of a job, and whether it is new.
+    pub(crate) fn intern(&mut self, job: &LiveJob) -> (ClassId, bool) {
+        let key = ClassKey {
+            queue: job.queue.clone(),
+            kind: job.kind.clone(),
+            threads: job.options.threads,
+            min_threads: job.options.min_threads,
+            fallback: job.options.fallback,
+            require: job.options.require.clone(),
+        };
+        if let Some(id) = self.ids.get(&key) {
+            return (*id, false);
+        }
+        let id = ClassId(u32::try_from(self.all.len()).expect("classes are fewer than jobs"));
+        self.ids.insert(key.clone(), id);
+        self.all.push(Class {
+            demand: key.threads,
+            key,
+            groups: Vec::new(),
+            lined_up: None,
+            overtakes: 0,
+            patience: None,
+            reserved: None,
+            mean_run: None,
+        });
+        (id, true)
+    }
+}
+
+/// Settings and turn of one queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct QueueEntry {
+    pub(crate) settings: QueueSettings,
+    /// Whose turn it is under round robin.
+    pub(crate) ring: Ring,
+}
+
+/// Groups of the fleet that can run a class.
+pub(crate) fn eligible(key: &ClassKey, fleet: &Fleet) -> Vec<GroupId> {
+    fleet
+        .groups()
+        .filter(|(_, signature)| signature.serves(&key.queue, &key.kind, &key.require))
+        .map(|(id, _)| id)
+        .collect()
+}
+
+/// The threads that a job of this class is given by the present fleet.
+pub(crate) fn demand(key: &ClassKey, widest: u16) -> u16 {
+    if widest >= key.threads {
+        return key.threads;
+    }
+    match key.fallback {
+        Fallback::Widest => widest.max(key.min_threads),
+        Fallback::Single => 1,
+    }
+}
+
+/// Everything that holds a whole class back, in the order in which it is checked.
+pub(crate) fn gates(
+    key: &ClassKey,
+    groups: &[GroupId],
+    fleet: &Fleet,
+    settings: &QueueSettings,
+) -> Vec<Gate> {
+    let mut closed = Vec::new();
+    if settings.paused {
+        closed.push(Gate::QueuePaused(key.queue.clone()));
+    }
+    if groups.is_empty() {
+        let none = Labels::new();
+        let count = |fits: &dyn Fn(&crate::coordinator::fleet::Signature) -> bool| {
+            fleet.groups().filter(|(_, s)| fits(s)).map(|(id, _)| fleet.members(id)).sum()
+        };
+        closed.push(Gate::NoWorker {
+            queue: key.queue.clone(),
+            kind: key.kind.clone(),
+            require: key.require.clone(),
+            serving_queue: count(&|s| s.queues.is_empty() || s.queues.contains(&key.queue)),
+            handling_kind: count(&|s| s.serves(&key.queue, &key.kind, &none)),
+        });
+        return closed;
+    }
+    let widest = widest(groups, fleet);
+    if key.fallback == Fallback::Widest && widest < key.min_threads {
+        closed.push(Gate::TooNarrow { min_threads: key.min_threads, widest });
+    }
+    closed
+}
+
+/// The largest capacity of any worker in these groups.
+pub(crate) fn widest(groups: &[GroupId], fleet: &Fleet) -> u16 {
+    groups.iter().map(|g| fleet.widest(*g)).max().unwrap_or(0)
+}

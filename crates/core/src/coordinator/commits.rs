@@ -1,0 +1,289 @@
+//! The batch that is being written, the one that forms meanwhile, and what follows their commit.
+//!
+//! Decide, commit, announce. A change is decided when it is pushed here; its [`Effect`] runs once the
+//! store says that it is durable. When the store refuses a batch (a full disk, a lost database) nothing
+//! of it happened: what clients asked for is refused to them and undone; what the protocol itself needs
+//! (ends of attempts, assignments, sessions) is kept and written again after a pause.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::change::{Applied, Batch, Change, Submitted, Tally};
+use crate::coordinator::Coordinator;
+use crate::coordinator::attempts::Ended;
+use crate::coordinator::port::{Output, Refusal, Reply, Ticket};
+use crate::event::Event;
+use crate::ids::{JobId, SessionId};
+use crate::job::State;
+use crate::lease::Fence;
+use crate::message::ToWorker;
+use crate::time::{Mono, Now};
+
+/// Most changes of one batch.
+const BATCH_CHANGES: usize = 8_192;
+/// Pauses between tries while the store refuses.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// What follows the commit of a change.
+#[derive(Clone, Debug)]
+pub(crate) enum Effect {
+    /// Answer the client and take the jobs in.
+    Submit(Ticket),
+    /// The session's worker may hear of these leases.
+    Assign { session: SessionId, leases: Vec<(u32, Fence)> },
+    /// The job moves on.
+    End(Box<Ended>),
+    /// The job leaves: cancelled by a client, or expired.
+    Finish { job: u32, ticket: Option<Ticket> },
+    /// Tell the worker to stop.
+    CancelWanted { job: JobId, ticket: Ticket },
+    /// The job is due.
+    RunNow { job: JobId, ticket: Ticket },
+    /// The job is live again.
+    Replay(Ticket),
+    /// The worker is welcome.
+    OpenSession(SessionId),
+    /// The session is over.
+    CloseSession { id: SessionId, lost: bool },
+    /// The settings hold.
+    PutQueue(Ticket),
+    /// The client learns how many.
+    Purge(Ticket),
+    /// Counts are adjusted.
+    Prune,
+    /// Nothing follows.
+    Nothing,
+}
+
+impl Effect {
+    /// The client that asked for it, if one did.
+    fn ticket(&self) -> Option<Ticket> {
+        match self {
+            Effect::Submit(t) | Effect::Replay(t) | Effect::PutQueue(t) | Effect::Purge(t) => Some(*t),
+            Effect::CancelWanted { ticket, .. } | Effect::RunNow { ticket, .. } => Some(*ticket),
+            Effect::Finish { ticket, .. } => *ticket,
+            Effect::Assign { .. }
+            | Effect::End(_)
+            | Effect::OpenSession(_)
+            | Effect::CloseSession { .. }
+            | Effect::Prune
+            | Effect::Nothing => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct InFlight {
+    batch: Arc<Batch>,
+    effects: Vec<Effect>,
+    handed_over: Mono,
+}
+
+/// The two batches.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Commits {
+    written: u64,
+    changes: Vec<Change>,
+    effects: Vec<Effect>,
+    in_flight: Option<InFlight>,
+    trouble: Option<Trouble>,
+}
+
+#[derive(Clone, Debug)]
+struct Trouble {
+    reason: String,
+    retry_at: Mono,
+    pause: Duration,
+}
+
+impl Commits {
+    pub(crate) fn push(&mut self, change: Change, effect: Effect) {
+        self.changes.push(change);
+        self.effects.push(effect);
+    }
+
+    /// Changes that wait for the next batch.
+    pub(crate) fn waiting(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Why nothing can be written at present.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        self.trouble.as_ref().map(|t| t.reason.as_str())
+    }
+
+    /// When the next try is due, while the store refuses and no try is under way.
+    pub(crate) fn retry_at(&self) -> Option<Mono> {
+        self.trouble.as_ref().filter(|_| self.in_flight.is_none()).map(|t| t.retry_at)
+    }
+}
+
+impl Coordinator {
+    /// Gives the next batch to the writer, if none is outstanding and there is something to write. While
+    /// the store refuses, an empty batch finds out whether it is back.
+    pub(crate) fn hand_over(&mut self, now: Now, out: &mut Vec<Output>) {
+        if self.commits.in_flight.is_some() || !self.has_authority(now) {
+            return;
+        }
+        match &self.commits.trouble {
+            Some(trouble) if now.mono < trouble.retry_at => return,
+            Some(_) => {}
+            None if self.commits.changes.is_empty() => return,
+            None => {}
+        }
+        let take = self.commits.changes.len().min(BATCH_CHANGES);
+        let changes = self.commits.changes.drain(..take).collect();
+        let effects = self.commits.effects.drain(..take).collect();
+        let batch = Arc::new(Batch { number: self.commits.written + 1, changes });
+        self.commits.in_flight = Some(InFlight { batch: batch.clone(), effects, handed_over: now.mono });
+        out.push(Output::Commit(batch));
+    }
+
+    /// The outstanding batch is durable: everything it holds is announced.
+    pub(crate) fn committed(&mut self, now: Now, number: u64, applied: Vec<Applied>, out: &mut Vec<Output>) {
+        if self.commits.in_flight.as_ref().is_none_or(|f| f.batch.number != number) {
+            return;
+        }
+        let Some(done) = self.commits.in_flight.take() else { return };
+        self.commits.written = number;
+        if self.commits.trouble.take().is_some() || now.mono.since(done.handed_over) > self.options.stall {
+            self.refresh_sessions(now);
+        }
+        let mut acks = BTreeMap::new();
+        for ((change, effect), applied) in done.batch.changes.iter().zip(done.effects).zip(applied) {
+            self.take_effect(now, change, effect, applied, &mut acks, out);
+        }
+        for (session, fences) in acks {
+            if let Some(slot) = self.sessions.slot(session) {
+                self.send(slot, ToWorker::Ack(fences), out);
+            }
+        }
+    }
+
+    /// The outstanding batch was certainly not written.
+    pub(crate) fn refused(&mut self, now: Now, number: u64, reason: &str, out: &mut Vec<Output>) {
+        if self.commits.in_flight.as_ref().is_none_or(|f| f.batch.number != number) {
+            return;
+        }
+        let Some(failed) = self.commits.in_flight.take() else { return };
+        let pause = self.commits.trouble.take().map_or(FIRST_PAUSE, |t| (t.pause * 2).min(LONGEST_PAUSE));
+        let retry_at = now.mono + pause;
+        self.commits.trouble = Some(Trouble { reason: reason.to_owned(), retry_at, pause });
+
+        let mut kept = (Vec::new(), Vec::new());
+        // What formed meanwhile is in the same trouble: its clients need not wait for the next refusal.
+        let newer = std::mem::take(&mut self.commits.changes).into_iter();
+        let newer = newer.zip(std::mem::take(&mut self.commits.effects));
+        let older = failed.batch.changes.iter().cloned().zip(failed.effects);
+        for (change, effect) in older.chain(newer) {
+            match effect.ticket() {
+                Some(ticket) => {
+                    self.undo(now, &effect);
+                    out.push(Output::Reply(ticket, Reply::Refused(Refusal::Store(reason.to_owned()))));
+                }
+                None => {
+                    kept.0.push(change);
+                    kept.1.push(effect);
+                }
+            }
+        }
+        // Undoing may have decided something new, which comes after what is kept.
+        kept.0.append(&mut self.commits.changes);
+        kept.1.append(&mut self.commits.effects);
+        (self.commits.changes, self.commits.effects) = kept;
+    }
+
+    fn undo(&mut self, now: Now, effect: &Effect) {
+        if let Effect::Finish { job, .. } = effect {
+            self.make_runnable(now, *job);
+        }
+    }
+
+    fn take_effect(
+        &mut self,
+        now: Now,
+        change: &Change,
+        effect: Effect,
+        applied: Applied,
+        acks: &mut BTreeMap<SessionId, Vec<Fence>>,
+        out: &mut Vec<Output>,
+    ) {
+        match (effect, change) {
+            (Effect::Submit(ticket), Change::Submit(submission)) => {
+                if let Applied::Submitted(Submitted::Accepted(intakes)) = &applied {
+                    self.take_in(now, &submission.jobs, intakes, out);
+                }
+                if let (Applied::Submitted(answer), false) = (applied, self.answered_early()) {
+                    out.push(Output::Reply(ticket, Reply::Submitted(answer)));
+                }
+            }
+            (Effect::Assign { session, leases }, _) => self.assigned(now, session, &leases, out),
+            (Effect::End(ended), _) => self.attempt_ended(now, *ended, acks, out),
+            (Effect::Finish { job, ticket }, Change::Finish(finish)) => {
+                self.finished(job, &finish.end, out);
+                if let Some(ticket) = ticket {
+                    out.push(Output::Reply(ticket, Reply::Cancelled));
+                }
+            }
+            (Effect::CancelWanted { job, ticket }, _) => {
+                self.cancel_wanted(now, job, out);
+                out.push(Output::Reply(ticket, Reply::CancelRequested));
+            }
+            (Effect::RunNow { job, ticket }, Change::RunNow(_, at)) => {
+                self.due_now(now, job, *at, out);
+                out.push(Output::Reply(ticket, Reply::Due));
+            }
+            (Effect::Replay(ticket), _) => self.replayed(now, ticket, applied, out),
+            (Effect::OpenSession(id), _) => {
+                self.session_opened(now, id, applied == Applied::SessionEverClosed, out);
+            }
+            (Effect::CloseSession { id, lost }, _) => self.session_closed(now, id, lost, out),
+            (Effect::PutQueue(ticket), Change::PutQueue(queue, settings)) => {
+                self.queue_set(now, queue, *settings, out);
+                out.push(Output::Reply(ticket, Reply::Queue(*settings)));
+            }
+            (Effect::Purge(ticket), _) => {
+                let removed = self.removed(applied);
+                out.push(Output::Reply(ticket, Reply::Purged(removed)));
+            }
+            (Effect::Prune, _) => {
+                let removed = self.removed(applied);
+                self.pruned(now, removed);
+            }
+            // An effect is pushed beside its own change; no other pair exists.
+            (
+                Effect::Nothing
+                | Effect::Submit(_)
+                | Effect::Finish { .. }
+                | Effect::RunNow { .. }
+                | Effect::PutQueue(_),
+                _,
+            ) => {}
+        }
+    }
+
+    fn removed(&mut self, applied: Applied) -> u64 {
+        let Applied::Removed(tallies) = applied else { return 0 };
+        for Tally { queue, kind, state, count } in &tallies {
+            self.counters.sub(queue, kind, *state, *count);
+        }
+        tallies.iter().map(|t| t.count).sum()
+    }
+
+    /// The event of a job that is in another state.
+    pub(crate) fn job_event(&self, job: u32, state: State, at: crate::time::Wall) -> Output {
+        let entry = self.jobs.get(job);
+        let key = &self.classes.get(entry.class).key;
+        Output::Event(Event::Job {
+            job: entry.id,
+            queue: key.queue.clone(),
+            kind: key.kind.clone(),
+            state,
+            attempt: entry.standing.attempt,
+            created_at: entry.created_at,
+            at,
+        })
+    }
+}

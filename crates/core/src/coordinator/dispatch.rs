@@ -1,0 +1,363 @@
+//! Dispatch: matching queued jobs to workers.
+//!
+//! After a pass no class has a head that a worker could take. So news touches one side only: a new
+//! head asks for a worker, a freed thread asks for the best head.
+//!
+//! *Wide jobs.* A head that needs more threads than any worker has free is overtaken by narrow ones.
+//! After so many overtakes, or so long, it reserves the roomiest worker that could hold it, which
+//! then takes nothing else until the wide one fits, but for jobs of a higher priority: those come first
+//! everywhere. One reservation per group.
+//!
+//! *Prefetch.* Where attempts are over in milliseconds a worker is given more leases than threads, so
+//! that it never waits a round trip; but only while that class has the best head of all, so that
+//! nothing better is made to wait behind it.
+
+use std::collections::BTreeMap;
+
+use crate::change::{Assignment, Change, Lease};
+use crate::coordinator::classes::{demand, eligible, gates, widest};
+use crate::coordinator::commits::Effect;
+use crate::coordinator::fleet::GroupId;
+use crate::coordinator::port::Output;
+use crate::coordinator::ready::{ClassId, Order};
+use crate::coordinator::table::Phase;
+use crate::coordinator::{Coordinator, LeaseEntry, Timer};
+use crate::ids::SessionId;
+use crate::job::State;
+use crate::lease::Fence;
+use crate::limits;
+use crate::message::{CancelWhy, ToWorker, Work};
+use crate::queue::Policy;
+use crate::sabotage::{self, Bug};
+use crate::time::{Now, micros};
+
+/// Most leases decided in one pass; the rest follow with the next batch.
+const PASS_LEASES: usize = 4_096;
+
+/// A head and the worker capacity it may be placed on.
+struct Pick {
+    class: ClassId,
+    order: Order,
+    /// Free threads that the worker must have; below the demand when prefetching.
+    at_least: i32,
+    /// The worker that was kept free for it.
+    reserved: Option<u32>,
+}
+
+impl Coordinator {
+    pub(crate) fn dispatch(&mut self, now: Now, out: &mut Vec<Output>) {
+        let mut given: BTreeMap<u32, Vec<(u32, u16)>> = BTreeMap::new();
+        let mut count = 0;
+        while count < PASS_LEASES && self.lines.has_news() {
+            let Some(group) = self.lines.pop_dirty() else { break };
+            while let Some(pick) = self.pick(group) {
+                if count == PASS_LEASES {
+                    self.lines.touch(group);
+                    break;
+                }
+                self.note_overtakes(now, group, pick.order);
+                let Some(worker) = self.worker_for(&pick) else { break };
+                let job = self.take(pick.class, worker);
+                given.entry(worker).or_default().push(job);
+                count += 1;
+            }
+        }
+        for (worker, jobs) in given {
+            for chunk in jobs.chunks(limits::ASSIGN_LEASES) {
+                self.assign(now, worker, chunk, out);
+            }
+            self.update_visibility(worker);
+        }
+    }
+
+    fn pick(&self, group: GroupId) -> Option<Pick> {
+        if let Some((worker, class)) = self.lines.reservation(group) {
+            let needed = i32::from(self.classes.get(class).demand);
+            if self.fleet.free(worker) >= needed
+                && let Some(order) = self.classes.get(class).lined_up
+            {
+                return Some(Pick { class, order, at_least: needed, reserved: Some(worker) });
+            }
+        }
+        let shown = self.fleet.max_free(group).and_then(|free| self.pick_shown(group, free));
+        shown.or_else(|| self.pick_above_reservation(group))
+    }
+
+    fn pick_shown(&self, group: GroupId, free: i32) -> Option<Pick> {
+        if let Some((order, class)) = self.lines.best(group, free) {
+            let at_least = i32::from(self.classes.get(class).demand);
+            return Some(Pick { class, order, at_least, reserved: None });
+        }
+        let (order, class) = self.lines.top(group)?;
+        let at_least = i32::from(self.classes.get(class).demand) - self.prefetch(class);
+        (free >= at_least).then_some(Pick { class, order, at_least, reserved: None })
+    }
+
+    /// A head of higher priority than the one a worker is kept free for, which that worker could run.
+    fn pick_above_reservation(&self, group: GroupId) -> Option<Pick> {
+        let (worker, kept_for) = self.lines.reservation(group)?;
+        let (order, class) = self.lines.best(group, self.fleet.free(worker))?;
+        let waiting = self.classes.get(kept_for).lined_up?;
+        let at_least = i32::from(self.classes.get(class).demand);
+        (order.priority > waiting.priority).then_some(Pick { class, order, at_least, reserved: Some(worker) })
+    }
+
+    /// How many threads beyond its capacity a worker may be given of this class: as much as is over
+    /// within the time below which prefetching is allowed at all.
+    fn prefetch(&self, class: ClassId) -> i32 {
+        let below = micros(self.options.prefetch_below) as f64;
+        match self.classes.get(class).mean_run {
+            Some(mean) if mean < below && self.classes.get(class).demand == 1 => {
+                (below / mean.max(1.0)).min(f64::from(limits::PREFETCH)) as i32
+            }
+            Some(_) | None => 0,
+        }
+    }
+
+    fn worker_for(&self, pick: &Pick) -> Option<u32> {
+        if let Some(worker) = pick.reserved {
+            return Some(worker);
+        }
+        let class = self.classes.get(pick.class);
+        let queue = self.queues.get(&class.key.queue);
+        let policy = queue.map_or(Policy::default(), |q| q.settings.policy);
+        let ring = queue.map(|q| q.ring.clone()).unwrap_or_default();
+        self.fleet.choose(&class.groups, pick.at_least, policy, &ring)
+    }
+
+    /// Takes the head of a class for a worker.
+    fn take(&mut self, class: ClassId, worker: u32) -> (u32, u16) {
+        let threads = self.classes.get(class).demand;
+        let (_, job) = self.ready.pop(class).expect("a class in line has a head");
+        if let Phase::Ready(Some(expiry)) = self.jobs.get(job).phase {
+            self.timers.cancel(expiry);
+        }
+        let queue = &self.classes.get(class).key.queue;
+        match self.queues.get_mut(queue) {
+            Some(entry) => entry.ring.served(&self.fleet, worker),
+            None => self.queues.entry(queue.clone()).or_default().ring.served(&self.fleet, worker),
+        }
+        let session = self.sessions.get_mut(worker);
+        session.used += i32::from(threads);
+        let free = i32::from(session.worker.threads) - session.used;
+        self.fleet.assigned_leaving(worker, free);
+        self.no_longer_overtaken(class);
+        self.line_up(class);
+        (job, threads)
+    }
+
+    /// Gives leases to one worker: one change, announced when it is committed.
+    fn assign(&mut self, now: Now, worker: u32, jobs: &[(u32, u16)], out: &mut Vec<Output>) {
+        let first = Fence { term: self.term, seq: self.next_fence };
+        let mut leases = Vec::with_capacity(jobs.len());
+        let mut slots = Vec::with_capacity(jobs.len());
+        for (job, threads) in jobs {
+            let fence = Fence { term: self.term, seq: self.next_fence };
+            self.next_fence += 1;
+            let entry = self.jobs.get(*job);
+            let attempt = entry.standing.attempt + 1;
+            leases.push(Lease { job: entry.id, attempt, threads: *threads });
+            let slot = self.leases.insert(LeaseEntry {
+                job: *job,
+                fence,
+                assignment: first,
+                session: worker,
+                attempt,
+                threads: *threads,
+                leased_at: now.wall,
+                committed: false,
+                stopping: None,
+                timer: None,
+            });
+            slots.push((slot, fence));
+            self.jobs.get_mut(*job).phase = Phase::Leased(slot);
+            self.sessions.get_mut(worker).leases.insert(fence, slot);
+        }
+        let session = self.sessions.get(worker).id;
+        if sabotage::active(Bug::AssignBeforeCommit) {
+            let early: Vec<u32> = slots.iter().map(|(slot, _)| *slot).collect();
+            self.send_assign(worker, &early, out);
+        }
+        let change = Assignment { session, first, at: now.wall, leases };
+        self.commits.push(Change::Assign(change), Effect::Assign { session, leases: slots });
+    }
+
+    /// The assignment is durable: its worker may hear of it.
+    pub(crate) fn assigned(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        leases: &[(u32, Fence)],
+        out: &mut Vec<Output>,
+    ) {
+        let Some(worker) = self.sessions.slot(session) else { return };
+        let mut fresh = Vec::with_capacity(leases.len());
+        for (slot, fence) in leases {
+            // It may have ended since, with its session: then its slot is free, or another's.
+            if self.leases.find(*slot).is_none_or(|lease| lease.fence != *fence) {
+                continue;
+            }
+            self.leases.get_mut(*slot).committed = true;
+            let job = self.leases.get(*slot).job;
+            self.recount(job, State::Running);
+            out.push(self.job_event(job, State::Running, now.wall));
+            fresh.push(*slot);
+        }
+        if self.is_resumed(worker) && !sabotage::active(Bug::AssignBeforeCommit) {
+            self.tell(now, worker, &fresh, out);
+        }
+    }
+
+    /// The worker hears of leases, and of those among them that it is to stop. Their time runs from here, and
+    /// a timeout that could not be told is forgotten: it may begin them only now, and stops them by its own
+    /// clock. The leader's is for handlers that do not obey.
+    pub(crate) fn tell(&mut self, now: Now, worker: u32, leases: &[u32], out: &mut Vec<Output>) {
+        if leases.is_empty() {
+            return;
+        }
+        self.send_assign(worker, leases, out);
+        for slot in leases {
+            match self.leases.get(*slot).stopping {
+                Some(CancelWhy::Timeout) | None => {
+                    self.leases.get_mut(*slot).stopping = None;
+                    self.arm_timeout(now, *slot);
+                }
+                Some(why) => self.stop(now, *slot, why, out),
+            }
+        }
+    }
+
+    fn send_assign(&self, worker: u32, leases: &[u32], out: &mut Vec<Output>) {
+        let works = leases.iter().map(|slot| {
+            let lease = self.leases.get(*slot);
+            let entry = self.jobs.get(lease.job);
+            let key = &self.classes.get(entry.class).key;
+            let profile = self.jobs.profile_of(entry);
+            Work {
+                job: entry.id,
+                fence: lease.fence,
+                attempt: lease.attempt,
+                threads: lease.threads,
+                kind: key.kind.clone(),
+                queue: key.queue.clone(),
+                timeout: profile.timeout,
+                max_attempts: profile.allowance.max_attempts,
+            }
+        });
+        self.send(worker, ToWorker::Assign(works.collect()), out);
+    }
+
+    /// Puts a class where it belongs now: into the lines of its groups under its present head, or out
+    /// of them if it is empty or a gate is closed.
+    pub(crate) fn line_up(&mut self, id: ClassId) {
+        let class = self.classes.get(id);
+        let settings = self.queues.get(&class.key.queue).map(|q| q.settings).unwrap_or_default();
+        let head = self.ready.head(id).map(|(order, _)| order);
+        let open = head.is_some() && gates(&class.key, &class.groups, &self.fleet, &settings).is_empty();
+        let place = head.filter(|_| open);
+        if place == class.lined_up {
+            return;
+        }
+        let (groups, demand, old) = (class.groups.clone(), class.demand, class.lined_up);
+        for group in groups {
+            if let Some(order) = old {
+                self.lines.leave(group, demand, order, id);
+            }
+            if let Some(order) = place {
+                self.lines.enter(group, demand, order, id);
+            }
+        }
+        self.classes.get_mut(id).lined_up = place;
+        if place.is_none() {
+            self.no_longer_overtaken(id);
+        }
+    }
+
+    /// Workers came or went: who can run what, and with how many threads, is worked out again.
+    pub(crate) fn fleet_changed(&mut self) {
+        for id in self.classes.ids() {
+            self.refit(id);
+        }
+    }
+
+    /// Works out which groups can run a class and how many threads it is given.
+    pub(crate) fn refit(&mut self, id: ClassId) {
+        let class = self.classes.get(id);
+        let groups = eligible(&class.key, &self.fleet);
+        let needed = demand(&class.key, widest(&groups, &self.fleet));
+        if groups != class.groups || needed != class.demand {
+            let (old_groups, old_demand) = (class.groups.clone(), class.demand);
+            if let Some(order) = class.lined_up {
+                for group in old_groups {
+                    self.lines.leave(group, old_demand, order, id);
+                }
+            }
+            self.no_longer_overtaken(id);
+            let class = self.classes.get_mut(id);
+            class.lined_up = None;
+            class.groups = groups;
+            class.demand = needed;
+        }
+        self.line_up(id);
+    }
+
+    fn note_overtakes(&mut self, now: Now, group: GroupId, order: Order) {
+        let free = self.fleet.max_free(group).unwrap_or(0);
+        for id in self.lines.overtaken(group, free, order) {
+            let class = self.classes.get_mut(id);
+            class.overtakes += 1;
+            let impatient = class.overtakes >= self.options.reserve_overtakes;
+            if class.patience.is_none() {
+                let at = now.mono + self.options.reserve_after;
+                class.patience = Some(self.timers.insert(at, Timer::Patience(id)));
+            }
+            if impatient {
+                self.reserve(id);
+            }
+        }
+    }
+
+    /// Keeps the roomiest worker that could hold the class's head free for it.
+    pub(crate) fn reserve(&mut self, id: ClassId) {
+        let class = self.classes.get(id);
+        if class.reserved.is_some() || class.lined_up.is_none() {
+            return;
+        }
+        let free_groups = class.groups.iter().filter(|g| self.lines.reservation(**g).is_none());
+        let roomiest = free_groups
+            .filter_map(|g| self.fleet.roomiest(*g, class.demand).map(|w| (self.fleet.free(w), *g, w)))
+            .max_by_key(|(free, ..)| *free);
+        let Some((_, group, worker)) = roomiest else { return };
+        self.classes.get_mut(id).reserved = Some(worker);
+        self.lines.set_reservation(group, Some((worker, id)));
+        self.sessions.get_mut(worker).reserved = true;
+        self.update_visibility(worker);
+    }
+
+    /// The head of the class started, or left: nothing is kept free for it any more.
+    pub(crate) fn no_longer_overtaken(&mut self, id: ClassId) {
+        let class = self.classes.get_mut(id);
+        class.overtakes = 0;
+        if let Some(timer) = class.patience.take() {
+            self.timers.cancel(timer);
+        }
+        if let Some(worker) = self.classes.get(id).reserved {
+            self.release_reservation_of(worker);
+        }
+    }
+
+    pub(crate) fn release_reservation_of(&mut self, worker: u32) {
+        if !self.sessions.get(worker).reserved {
+            return;
+        }
+        self.sessions.get_mut(worker).reserved = false;
+        let group = self.fleet.group(worker);
+        if let Some((kept, class)) = self.lines.reservation(group)
+            && kept == worker
+        {
+            self.lines.set_reservation(group, None);
+            self.classes.get_mut(class).reserved = None;
+        }
+        self.update_visibility(worker);
+    }
+}

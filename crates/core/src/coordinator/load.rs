@@ -1,0 +1,119 @@
+//! Takeover: a new leader's memory from the store.
+//!
+//! Jobs without a lease run at once. A leased job stays with its session, which must resume, or expires
+//! `leader_ttl + session_ttl + slack` after the new term's beginning was answered: so long the old leader
+//! may have gone on answering, and so long the worker may believe it. Workers that lived inside the old
+//! server process died with it; their sessions end at once.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use crate::change::{Assignment, Lease, LiveJob, SessionRecord, Snapshot, Tally};
+use crate::coordinator::roster::{SessionEntry, Standing};
+use crate::coordinator::table::Phase;
+use crate::coordinator::ticking::PRUNE_FIRST;
+use crate::coordinator::{Coordinator, LeaseEntry, Timer};
+use crate::job::State;
+use crate::lease::Fence;
+use crate::message::CancelWhy;
+use crate::rules::Ending;
+use crate::sabotage::{self, Bug};
+use crate::time::{Mono, Now};
+
+impl Coordinator {
+    pub(crate) fn load(&mut self, snapshot: Snapshot, now: Now, waits_from: Mono) {
+        for (queue, settings) in snapshot.queues {
+            self.queues.entry(queue).or_default().settings = settings;
+        }
+        for Tally { queue, kind, state, count } in snapshot.finals {
+            self.counters.add(&queue, &kind, state, count);
+        }
+        for record in snapshot.sessions {
+            self.load_session(record, now, waits_from);
+        }
+        // Arrival order: appending in order keeps every insertion at the end of its lane.
+        let mut jobs = snapshot.jobs;
+        jobs.sort_by_key(|job| (job.due_at, job.seq));
+        let last: HashMap<_, _> = jobs.iter().filter_map(|job| Some((job.id, job.last_fence?))).collect();
+        let mut leased = HashMap::new();
+        for assignment in &snapshot.assignments {
+            for (fence, lease) in assignment.fenced() {
+                if last.get(&lease.job).is_none_or(|l| *l < fence) {
+                    leased.insert(lease.job, (assignment, fence, lease));
+                }
+            }
+        }
+        for job in &jobs {
+            match leased.get(&job.id) {
+                Some((assignment, fence, lease)) => self.load_leased(now, job, assignment, *fence, *lease),
+                None => {
+                    self.add_job(now, job);
+                }
+            }
+        }
+        self.cancel_what_was_wanted(now, &jobs.iter().map(|j| j.id).collect::<Vec<_>>());
+        self.end_local_sessions(now);
+        self.timers.insert(now.mono + PRUNE_FIRST, Timer::Prune);
+    }
+
+    fn load_session(&mut self, record: SessionRecord, now: Now, waits_from: Mono) {
+        let ttl = record.worker.ttl;
+        let deadline = if sabotage::active(Bug::ShortTakeoverWait) {
+            waits_from + ttl
+        } else {
+            waits_from + self.options.leader_ttl.unwrap_or(Duration::ZERO) + ttl + self.options.slack
+        };
+        let slot = self.sessions.insert(SessionEntry::new(record, Standing::Unresumed, now.mono, deadline));
+        self.watch(slot, deadline);
+        self.enlist(slot);
+    }
+
+    fn load_leased(&mut self, now: Now, job: &LiveJob, assignment: &Assignment, fence: Fence, lease: Lease) {
+        let Some(session) = self.sessions.slot(assignment.session) else {
+            self.add_job(now, job);
+            return;
+        };
+        let slot = self.leases.insert(LeaseEntry {
+            job: 0,
+            fence,
+            assignment: assignment.first,
+            session,
+            attempt: lease.attempt,
+            threads: lease.threads,
+            leased_at: assignment.at,
+            committed: true,
+            stopping: None,
+            timer: None,
+        });
+        let job = self.add_job_as(job, Phase::Leased(slot), State::Running);
+        self.leases.get_mut(slot).job = job;
+        self.sessions.get_mut(session).leases.insert(fence, slot);
+        self.use_threads(session, i32::from(lease.threads));
+        self.update_visibility(session);
+    }
+
+    fn cancel_what_was_wanted(&mut self, now: Now, jobs: &[crate::ids::JobId]) {
+        for id in jobs {
+            let Some(job) = self.jobs.slot(*id) else { continue };
+            if !self.jobs.get(job).cancel_wanted {
+                continue;
+            }
+            match self.jobs.get(job).phase {
+                Phase::Leased(lease) => self.stop(now, lease, CancelWhy::Cancelled, &mut Vec::new()),
+                Phase::Waiting(_) | Phase::Ready(_) => {
+                    self.withdraw(job);
+                    self.finish(now, job, State::Cancelled, "cancelled while it ran", None);
+                }
+                Phase::Ending | Phase::Leaving => {}
+            }
+        }
+    }
+
+    fn end_local_sessions(&mut self, now: Now) {
+        let local: Vec<u32> =
+            self.sessions.iter().filter(|(_, s)| s.worker.local).map(|(slot, _)| slot).collect();
+        for slot in local {
+            self.close(now, slot, Ending::Lost);
+        }
+    }
+}

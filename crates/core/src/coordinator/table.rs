@@ -1,0 +1,160 @@
+//! The live jobs in memory, and what they have in common.
+//!
+//! A queued job costs one [`Entry`], one node of the ready index and one slot of the id map. What
+//! many jobs share is interned: the **class** (what a worker must offer) and the **profile** (what
+//! happens after an attempt).
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use crate::change::LiveJob;
+use crate::coordinator::ready::{ClassId, Order};
+use crate::coordinator::wheel::TimerId;
+use crate::ids::JobId;
+use crate::job::{JobOptions, State};
+use crate::rules::{Allowance, Standing};
+use crate::time::Wall;
+
+/// Where a live job is in memory. Its durable state follows one commit behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Waits for its due time.
+    Waiting(TimerId),
+    /// In the ready index; the timer is its expiry.
+    Ready(Option<TimerId>),
+    /// A session has its lease, or will have once the assignment is committed.
+    Leased(u32),
+    /// The end of its attempt is being committed.
+    Ending,
+    /// Its cancellation or expiry is being committed.
+    Leaving,
+}
+
+/// A live job.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) id: JobId,
+    pub(crate) class: ClassId,
+    pub(crate) profile: u32,
+    pub(crate) seq: u64,
+    pub(crate) created_at: Wall,
+    pub(crate) due_at: Wall,
+    pub(crate) expires_at: Option<Wall>,
+    pub(crate) standing: Standing,
+    pub(crate) priority: i8,
+    pub(crate) retrying: bool,
+    pub(crate) cancel_wanted: bool,
+    pub(crate) phase: Phase,
+    /// The state that the counters count it in.
+    pub(crate) counted: State,
+}
+
+impl Entry {
+    pub(crate) fn order(&self) -> Order {
+        Order { priority: self.priority, arrival: self.due_at, seq: self.seq }
+    }
+}
+
+/// What happens after an attempt; shared by many jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Profile {
+    pub(crate) allowance: Allowance,
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// A profile as a key: floats by their bits.
+type ProfileKey = (u32, u32, Duration, u64, Duration, u64, Option<Duration>);
+
+fn profile_key(p: &Profile) -> ProfileKey {
+    let r = &p.allowance.retry;
+    (
+        p.allowance.max_attempts,
+        p.allowance.max_lost,
+        r.base,
+        r.factor.to_bits(),
+        r.max,
+        r.jitter.to_bits(),
+        p.timeout,
+    )
+}
+
+/// The table of live jobs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    by_id: HashMap<JobId, u32>,
+    profiles: Vec<Profile>,
+    profile_ids: HashMap<ProfileKey, u32>,
+}
+
+impl Table {
+    pub(crate) fn slot(&self, id: JobId) -> Option<u32> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// The job in a slot that is known to be taken.
+    pub(crate) fn get(&self, slot: u32) -> &Entry {
+        self.entries[slot as usize]
+            .as_ref()
+            .expect("a slot in use: slots are freed only with their last reference")
+    }
+
+    /// The job in a slot that is known to be taken.
+    pub(crate) fn get_mut(&mut self, slot: u32) -> &mut Entry {
+        self.entries[slot as usize]
+            .as_mut()
+            .expect("a slot in use: slots are freed only with their last reference")
+    }
+
+    pub(crate) fn insert(&mut self, job: &LiveJob, class: ClassId, phase: Phase, counted: State) -> u32 {
+        let entry = Entry {
+            id: job.id,
+            class,
+            profile: self.profile(&job.options),
+            seq: job.seq,
+            created_at: job.created_at,
+            due_at: job.due_at,
+            expires_at: job.options.expires_at,
+            standing: job.standing,
+            priority: job.priority,
+            retrying: job.retrying,
+            cancel_wanted: job.cancel_wanted,
+            phase,
+            counted,
+        };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.entries[slot as usize] = Some(entry);
+                slot
+            }
+            None => {
+                self.entries.push(Some(entry));
+                u32::try_from(self.entries.len() - 1)
+                    .expect("fewer than four billion live jobs fit in memory")
+            }
+        };
+        self.by_id.insert(job.id, slot);
+        slot
+    }
+
+    pub(crate) fn remove(&mut self, slot: u32) -> Entry {
+        let entry = self.entries[slot as usize].take().expect("a job is removed once");
+        self.by_id.remove(&entry.id);
+        self.free.push(slot);
+        entry
+    }
+
+    pub(crate) fn profile_of(&self, entry: &Entry) -> &Profile {
+        &self.profiles[entry.profile as usize]
+    }
+
+    fn profile(&mut self, options: &JobOptions) -> u32 {
+        let profile = Profile { allowance: Allowance::from(options), timeout: options.timeout };
+        let next = u32::try_from(self.profiles.len()).expect("profiles are fewer than jobs");
+        *self.profile_ids.entry(profile_key(&profile)).or_insert_with(|| {
+            self.profiles.push(profile);
+            next
+        })
+    }
+}

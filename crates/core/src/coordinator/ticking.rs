@@ -1,0 +1,168 @@
+//! Time passes: due jobs, timeouts, sessions, patience, retention, authority.
+
+use std::time::Duration;
+
+use crate::change::{Change, LiveJob};
+use crate::coordinator::commits::Effect;
+use crate::coordinator::port::Output;
+use crate::coordinator::table::Phase;
+use crate::coordinator::{Coordinator, Timer};
+use crate::job::State;
+use crate::time::{Mono, Now};
+
+/// How often retention is looked after.
+const PRUNE_EVERY: Duration = Duration::from_secs(60);
+/// The pause before the next step when there was more to remove than one step may.
+const PRUNE_AGAIN: Duration = Duration::from_millis(200);
+/// The first look after a start.
+pub(crate) const PRUNE_FIRST: Duration = Duration::from_secs(10);
+
+impl Coordinator {
+    /// When [`Coordinator::settle`] is next needed at the latest.
+    #[must_use]
+    pub fn next_tick(&self) -> Mono {
+        let timer = self.timers.next();
+        let authority = self.authority.is_none_or(|until| self.awake_at < until);
+        let retry = self.commits.retry_at().filter(|_| authority);
+        let latest = self.awake_at + self.options.tick;
+        [timer, retry].into_iter().flatten().fold(latest, Mono::min)
+    }
+
+    /// Notices that the coordinator itself stood still: then silence of others proves nothing.
+    pub(crate) fn wake(&mut self, now: Now) {
+        let stalled = now.mono.since(self.awake_at) > self.options.stall;
+        self.awake_at = self.awake_at.max(now.mono);
+        if stalled {
+            self.refresh_sessions(now);
+        }
+    }
+
+    /// Authority counts from the moment the renewal was sent. Whoever regains it in the same term has
+    /// heard nobody meanwhile.
+    pub(crate) fn renewed(&mut self, now: Now, sent_at: Mono) {
+        let Some(ttl) = self.options.leader_ttl else { return };
+        let had = self.has_authority(now);
+        self.authority = self.authority.max(Some(sent_at + ttl));
+        if !had && self.has_authority(now) {
+            self.refresh_sessions(now);
+        }
+    }
+
+    pub(crate) fn fire(&mut self, now: Now, out: &mut Vec<Output>) {
+        let mut fired = Vec::new();
+        self.timers.advance(now.mono, &mut fired);
+        for (_, timer) in fired {
+            match timer {
+                Timer::Job(job) => self.job_timer(now, job, out),
+                Timer::Lease(lease) => self.lease_timer(now, lease, out),
+                Timer::Session(session) => self.session_timer(now, session),
+                Timer::Patience(class) => {
+                    self.classes.get_mut(class).patience = None;
+                    self.reserve(class);
+                }
+                Timer::Prune => self.prune(now),
+            }
+        }
+    }
+
+    fn job_timer(&mut self, now: Now, job: u32, out: &mut Vec<Output>) {
+        match self.jobs.get(job).phase {
+            Phase::Waiting(_) => {
+                // `make_runnable` looks at the wall clock again: a job never starts early.
+                self.make_runnable(now, job);
+                if let Phase::Ready(_) = self.jobs.get(job).phase {
+                    out.push(self.job_event(job, State::Queued, now.wall));
+                }
+            }
+            Phase::Ready(_) => self.expire_job(now, job),
+            Phase::Leased(_) | Phase::Ending | Phase::Leaving => {}
+        }
+    }
+
+    /// Adds a live job to memory and puts it where it belongs.
+    pub(crate) fn add_job(&mut self, now: Now, job: &LiveJob) -> u32 {
+        let slot = self.add_job_as(job, Phase::Leaving, State::Queued);
+        self.make_runnable(now, slot);
+        slot
+    }
+
+    /// Adds a live job to memory in a given phase.
+    pub(crate) fn add_job_as(&mut self, job: &LiveJob, phase: Phase, counted: State) -> u32 {
+        let (class, new) = self.classes.intern(job);
+        if new {
+            self.ready.add_class();
+            self.refit(class);
+        }
+        self.counters.add(&job.queue, &job.kind, counted, 1);
+        self.jobs.insert(job, class, phase, counted)
+    }
+
+    /// Puts a job that holds no lease where it belongs: in its lane if it is due, else to its timer.
+    pub(crate) fn make_runnable(&mut self, now: Now, job: u32) {
+        let entry = self.jobs.get(job);
+        let expires = entry.expires_at.filter(|_| entry.standing.attempt == 0);
+        if expires.is_some_and(|at| at <= now.wall) {
+            self.finish(now, job, State::Dead, crate::rules::Death::Expired.reason(), None);
+            return;
+        }
+        let due = entry.due_at;
+        if due > now.wall {
+            let at = now.mono + expires.map_or(due, |e| due.min(e)).since(now.wall);
+            let timer = self.timers.insert(at, Timer::Job(job));
+            let waits_for = if self.jobs.get(job).retrying { State::Retrying } else { State::Scheduled };
+            self.jobs.get_mut(job).phase = Phase::Waiting(timer);
+            self.recount(job, waits_for);
+            return;
+        }
+        let expiry = expires.map(|at| self.timers.insert(now.mono + at.since(now.wall), Timer::Job(job)));
+        let (class, order) = (self.jobs.get(job).class, self.jobs.get(job).order());
+        self.jobs.get_mut(job).phase = Phase::Ready(expiry);
+        self.recount(job, State::Queued);
+        self.ready.push(class, order, job);
+        self.line_up(class);
+    }
+
+    /// Takes a waiting or ready job out of its timer or lane.
+    pub(crate) fn withdraw(&mut self, job: u32) {
+        match self.jobs.get(job).phase {
+            Phase::Waiting(timer) => {
+                self.timers.cancel(timer);
+            }
+            Phase::Ready(expiry) => {
+                if let Some(timer) = expiry {
+                    self.timers.cancel(timer);
+                }
+                if let Some(class) = self.ready.remove(job) {
+                    self.line_up(class);
+                }
+            }
+            Phase::Leased(_) | Phase::Ending | Phase::Leaving => {}
+        }
+        self.jobs.get_mut(job).phase = Phase::Leaving;
+    }
+
+    /// The counters count the job in another state.
+    pub(crate) fn recount(&mut self, job: u32, state: State) {
+        let entry = self.jobs.get_mut(job);
+        let from = std::mem::replace(&mut entry.counted, state);
+        if from != state {
+            let key = &self.classes.get(entry.class).key;
+            self.counters.shift(&key.queue, &key.kind, from, state);
+        }
+    }
+
+    fn prune(&mut self, now: Now) {
+        if self.commits.trouble().is_some() {
+            self.timers.insert(now.mono + PRUNE_EVERY, Timer::Prune);
+            return;
+        }
+        let limit = self.options.prune_limit;
+        self.commits.push(Change::Prune { now: now.wall, limit }, Effect::Prune);
+    }
+
+    pub(crate) fn pruned(&mut self, now: Now, removed: u64) {
+        let more = removed >= self.options.prune_limit as u64;
+        let pause = if more { PRUNE_AGAIN } else { PRUNE_EVERY };
+        self.timers.insert(now.mono + pause, Timer::Prune);
+    }
+}

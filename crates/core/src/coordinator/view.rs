@@ -1,0 +1,150 @@
+//! What the coordinator shows of itself: workers, queues, counts, and why a job is not running.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::change::WorkerInfo;
+use crate::event::WorkerState;
+use crate::ids::{JobId, SessionId};
+use crate::job::State;
+use crate::lease::{Fence, Term};
+use crate::name::{Kind, Labels, QueueName};
+use crate::queue::QueueSettings;
+use crate::time::Wall;
+
+/// A worker as the leader sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkerView {
+    /// Its session.
+    pub session: SessionId,
+    /// What it said about itself.
+    pub worker: WorkerInfo,
+    /// What it is.
+    pub state: WorkerState,
+    /// Threads in use, those of stuck handlers included.
+    pub used: u16,
+    /// Leases given and not yet started or running.
+    pub leases: Vec<LeaseShown>,
+    /// Handlers that were told to stop, did not, and still occupy threads.
+    pub stuck: usize,
+    /// When the session began.
+    pub opened_at: Wall,
+    /// How long ago it was last heard.
+    pub silent: Duration,
+}
+
+/// A lease as shown in a worker's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaseShown {
+    /// The job.
+    pub job: JobId,
+    /// Proof of the lease.
+    pub fence: Fence,
+    /// Which attempt.
+    pub attempt: u32,
+    /// Threads granted.
+    pub threads: u16,
+    /// When it was given.
+    pub since: Wall,
+}
+
+/// A queue as the leader sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueView {
+    /// Its name.
+    pub queue: QueueName,
+    /// Its settings.
+    pub settings: QueueSettings,
+    /// Jobs in each state, in the order of [`State::ALL`].
+    pub counts: [u64; 7],
+    /// How long the first job in line has been ready.
+    pub oldest_ready: Option<Duration>,
+    /// Workers that serve it.
+    pub workers: usize,
+}
+
+/// The whole, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stats {
+    /// The leader's term.
+    pub term: Term,
+    /// Jobs by queue, kind and state, in the order of [`State::ALL`].
+    pub counts: Vec<(QueueName, Kind, [u64; 7])>,
+    /// Workers by state.
+    pub workers: Vec<(WorkerState, usize)>,
+    /// Threads of all workers.
+    pub threads: u64,
+    /// Threads in use.
+    pub threads_used: u64,
+    /// Changes that wait for the next batch.
+    pub backlog: usize,
+    /// Why nothing can be written at present, if so.
+    pub store_trouble: Option<String>,
+}
+
+/// Why a job is, or is not, running.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The job.
+    pub job: JobId,
+    /// Where it is.
+    pub state: State,
+    /// One sentence for people.
+    pub summary: String,
+    /// Everything that was checked, in the order in which dispatch checks it.
+    pub gates: Vec<GateShown>,
+    /// Its place in line, if it is ready.
+    pub position: Option<Position>,
+    /// When it should start at the present rate, if that can be said.
+    pub estimate: Option<Duration>,
+    /// What to do about it, if anything.
+    pub next_step: Option<String>,
+}
+
+/// One thing that was checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GateShown {
+    /// Its stable name.
+    pub gate: &'static str,
+    /// Whether it holds the job back.
+    pub closed: bool,
+    /// The evidence, for people.
+    pub evidence: String,
+}
+
+/// A place in line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Position {
+    /// Jobs of the same queue that come before it.
+    pub ahead: usize,
+    /// Whether that is exact, or at least that many.
+    pub exact: bool,
+}
+
+/// A reason not to dispatch a class of jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// The queue is paused.
+    QueuePaused(QueueName),
+    /// No connected worker serves the queue, handles the kind and carries the labels.
+    NoWorker {
+        /// The queue.
+        queue: QueueName,
+        /// The kind.
+        kind: Kind,
+        /// The labels required.
+        require: Labels,
+        /// Workers that serve the queue at all.
+        serving_queue: usize,
+        /// Of those, workers that handle the kind.
+        handling_kind: usize,
+    },
+    /// Every worker that could run it is narrower than the least it accepts.
+    TooNarrow {
+        /// The least it accepts.
+        min_threads: u16,
+        /// The widest there is.
+        widest: u16,
+    },
+}
