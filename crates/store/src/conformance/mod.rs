@@ -1,0 +1,140 @@
+//! The suite that every store must pass: one claim per function, by theme.
+//!
+//! [`run`] takes a way to make an empty store. [`dump`] reads everything that a store tells, so that two
+//! stores, or one before and after a restart, can be compared.
+
+mod attempts;
+mod dump;
+mod finals;
+mod leader;
+mod ledgers;
+mod lists;
+mod logs;
+mod removal;
+mod sessions;
+mod terms;
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::store::Store;
+
+pub use dump::{Dump, dump};
+
+/// A claim about stores, and what shows it.
+struct Claim {
+    name: &'static str,
+    run: fn(Arc<dyn Store>) -> Story,
+}
+
+type Story = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+macro_rules! claims {
+    ($($theme:ident: $($claim:ident),* $(,)?;)*) => {
+        [$($(Claim {
+            name: concat!(stringify!($theme), "::", stringify!($claim)),
+            run: |store| Box::pin($theme::$claim(store)),
+        }),*),*]
+    };
+}
+
+const CLAIMS: &[Claim] = &claims! {
+    terms:
+        a_term_is_larger_than_every_earlier_one_and_than_what_was_asked_for,
+        a_deposed_leader_changes_nothing,
+        two_terms_of_one_number_are_told_apart,
+        a_number_is_applied_once_and_answered_again,
+        an_unusual_answer_is_also_given_again,
+        a_number_that_does_not_follow_is_refused,
+        numbers_begin_again_with_each_term,
+        a_refused_batch_leaves_no_trace_and_takes_no_number;
+    ledgers:
+        an_idempotency_key_gives_the_same_answer,
+        an_idempotency_key_with_another_request_takes_nothing_in,
+        an_idempotency_key_that_ran_out_is_new_again,
+        idempotency_keys_of_two_callers_never_meet,
+        a_unique_key_is_held_while_its_job_lives,
+        two_jobs_of_one_submission_share_a_unique_key,
+        a_unique_key_is_scoped_by_kind,
+        success_holds_a_unique_key_as_long_as_asked,
+        death_and_cancellation_free_a_unique_key,
+        replay_claims_a_unique_key_again,
+        an_id_is_used_once;
+    attempts:
+        a_new_job_reads_back_whole,
+        a_lease_makes_a_job_running_and_its_end_does_not,
+        an_assignment_stays_until_its_last_lease_ended,
+        a_failed_attempt_is_kept_and_the_job_waits,
+        an_attempt_that_never_began_leaves_no_record,
+        a_late_report_under_a_lost_lease_is_refused,
+        a_job_has_one_lease,
+        a_fence_only_grows,
+        cancel_and_run_now_touch_only_live_jobs;
+    finals:
+        a_final_job_keeps_everything,
+        a_job_that_is_not_kept_is_forgotten,
+        a_waiting_job_ends_without_an_attempt,
+        a_leased_or_final_job_cannot_be_finished,
+        replay_keeps_the_attempts_and_renews_the_allowance,
+        replay_of_a_live_or_unknown_job_changes_nothing,
+        large_payloads_survive_ending_and_replay,
+        counters_equal_the_counted_rows,
+        the_largest_sequence_outlives_its_job;
+    removal:
+        purge_removes_the_oldest_dead_of_one_queue,
+        retention_removes_finished_jobs_before_dead_ones,
+        retention_is_per_queue,
+        retention_is_bounded_by_its_limit,
+        ledger_entries_that_ran_out_are_pruned,
+        removed_jobs_leave_no_attempts_or_logs;
+    sessions:
+        a_closed_session_stays_closed,
+        a_claim_is_forgotten_when_closed,
+        a_session_reads_back_whole,
+        only_open_sessions_get_leases,
+        a_session_cannot_be_closed_over_a_lease,
+        queue_settings_read_back;
+    logs:
+        a_log_is_kept_per_attempt_and_trimmed_at_its_bound,
+        a_log_of_a_final_job_is_ignored;
+    lists:
+        a_list_is_newest_first_and_pages_by_key,
+        the_last_page_says_so,
+        each_filter_holds_alone_and_with_others,
+        states_follow_the_lease_and_the_clock,
+        final_states_are_listed_apart,
+        payloads_come_in_the_order_asked_for;
+};
+
+/// Shows every claim on a store of its own.
+///
+/// # Panics
+/// If a claim does not hold; its name is printed.
+pub async fn run(make: impl Fn() -> Arc<dyn Store>) {
+    for claim in CLAIMS {
+        let failed = NameOnPanic(claim.name);
+        (claim.run)(make()).await;
+        std::mem::forget(failed);
+    }
+}
+
+/// Leads an empty store through a bit of everything, and leaves it with live, leased and final jobs, ledgers,
+/// sessions and settings. For tests of what survives.
+///
+/// # Panics
+/// If the store refuses any of it.
+pub async fn live_through(store: Arc<dyn Store>) {
+    dump::live_through(store).await;
+}
+
+/// Says which claim did not hold.
+struct NameOnPanic(&'static str);
+
+impl Drop for NameOnPanic {
+    fn drop(&mut self) {
+        #[expect(clippy::print_stderr, reason = "a failing test tells where it was")]
+        {
+            eprintln!("the claim that failed: {}", self.0);
+        }
+    }
+}

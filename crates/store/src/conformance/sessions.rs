@@ -1,0 +1,103 @@
+//! Sessions of workers, and settings of queues.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ganger_core::change::{After, Applied, Change};
+use ganger_core::outcome::Outcome;
+use ganger_core::queue::{Keep, Policy, QueueSettings, Retention};
+use ganger_core::rules::Standing;
+
+use super::leader::{Leader, spec};
+use crate::store::Store;
+
+pub(super) async fn a_closed_session_stays_closed(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(Arc::clone(&store)).await;
+    let record = leader.session();
+    let open = Change::OpenSession(record.clone());
+    assert_eq!(leader.commit_one(open.clone()).await, Applied::Done);
+    // A second hello of a session that is open is no news.
+    assert_eq!(leader.commit_one(open.clone()).await, Applied::Done);
+    leader.commit(vec![Change::CloseSession(record.id, leader.now)]).await;
+    assert_eq!(store.load().await.unwrap().sessions, []);
+    assert_eq!(leader.commit_one(open.clone()).await, Applied::SessionEverClosed);
+    leader.pass(Duration::from_secs(1_000 * 86_400));
+    leader.commit(vec![Change::Prune { now: leader.now, limit: 100 }]).await;
+    let mut next = Leader::begin(Arc::clone(&store)).await;
+    assert_eq!(next.commit_one(open).await, Applied::SessionEverClosed);
+    assert_eq!(store.load().await.unwrap().sessions, []);
+}
+
+pub(super) async fn a_claim_is_forgotten_when_closed(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(store).await;
+    let mut claim = leader.session();
+    claim.worker.claim = true;
+    leader.commit(vec![Change::OpenSession(claim.clone())]).await;
+    assert_eq!(leader.store.load().await.unwrap().sessions, [claim.clone()]);
+    leader.commit(vec![Change::CloseSession(claim.id, leader.now)]).await;
+    assert_eq!(leader.store.load().await.unwrap().sessions, []);
+    assert_eq!(leader.commit_one(Change::OpenSession(claim)).await, Applied::Done);
+}
+
+pub(super) async fn a_session_reads_back_whole(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(store).await;
+    let (mut a, mut b) = (leader.session(), leader.session());
+    a.worker.kinds = vec!["x".parse().unwrap(), "y.z".parse().unwrap()];
+    a.worker.ttl = Duration::from_millis(1_500);
+    b.worker.local = true;
+    leader.commit(vec![Change::OpenSession(a.clone()), Change::OpenSession(b.clone())]).await;
+    let mut sessions = leader.store.load().await.unwrap().sessions;
+    sessions.sort_by_key(|session| session.id);
+    assert_eq!(sessions, [a, b]);
+}
+
+pub(super) async fn only_open_sessions_get_leases(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(store).await;
+    let id = leader.submit(spec("a")).await;
+    let never = leader.session().id;
+    let assignment = leader.assignment(never, &[id]);
+    assert!(leader.refused(vec![Change::Assign(assignment)]).await.contains("not open"));
+    let closed = leader.open_session().await;
+    leader.commit(vec![Change::CloseSession(closed, leader.now)]).await;
+    let assignment = leader.assignment(closed, &[id]);
+    assert!(leader.refused(vec![Change::Assign(assignment)]).await.contains("not open"));
+    let open = leader.open_session().await;
+    let nothing = leader.assignment(open, &[]);
+    leader.refused(vec![Change::Assign(nothing)]).await;
+}
+
+/// Expiry is one commit: the session closes and its leases end, in either order.
+pub(super) async fn a_session_cannot_be_closed_over_a_lease(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(store).await;
+    let session = leader.open_session().await;
+    let (a, b) = (leader.submit(spec("a")).await, leader.submit(spec("a")).await);
+    let (first, second) = (leader.assign(session, &[a]).await, leader.assign(session, &[b]).await);
+    let close = Change::CloseSession(session, leader.now);
+    let again = After::Again {
+        due_at: leader.now,
+        retrying: true,
+        standing: Standing { attempt: 1, burnt: 1, lost: 1 },
+    };
+    let end_a = Change::End(leader.end(&first, 0, 1, Outcome::Lost, again.clone()));
+    let end_b = Change::End(leader.end(&second, 0, 1, Outcome::Lost, again));
+    assert!(leader.refused(vec![close.clone()]).await.contains("has not ended"));
+    leader.refused(vec![end_a.clone(), close.clone()]).await;
+    leader.commit(vec![end_a, close, end_b]).await;
+    let snapshot = leader.store.load().await.unwrap();
+    assert_eq!((snapshot.sessions, snapshot.assignments), (vec![], vec![]));
+    assert_eq!(snapshot.jobs.len(), 2);
+}
+
+pub(super) async fn queue_settings_read_back(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(store).await;
+    let settings = QueueSettings {
+        paused: true,
+        draining: true,
+        policy: Policy::Spread,
+        retention: Retention { finished: Keep::None, dead: Keep::For(Duration::from_micros(5)) },
+    };
+    let name: ganger_core::name::QueueName = "mail".parse().unwrap();
+    leader.commit(vec![Change::PutQueue(name.clone(), QueueSettings::default())]).await;
+    leader.commit(vec![Change::PutQueue(name.clone(), settings)]).await;
+    assert_eq!(leader.store.load().await.unwrap().queues, [(name, settings)]);
+}

@@ -1,0 +1,87 @@
+//! The store in memory: the shortest correct one.
+//!
+//! [`MemoryState`] is synchronous and deterministic, for the simulator and as the model that other
+//! stores are compared with. [`MemoryStore`] is the same behind the [`Store`] contract. It forgets
+//! everything when it is dropped; a server never runs on it.
+
+mod apply;
+mod ledger;
+mod reads;
+mod removal;
+mod state;
+mod table;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::{JobId, Term, Wall};
+
+use crate::read::{ListQuery, Page, StoredJob};
+use crate::store::{CommitError, Store, StoreError};
+
+pub use state::MemoryState;
+
+/// [`MemoryState`] behind a lock.
+#[derive(Debug, Default)]
+pub struct MemoryStore(Mutex<MemoryState>);
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> MemoryStore {
+        MemoryStore::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, MemoryState> {
+        // A panic in the middle of a batch leaves its old values in the tables; the next commit
+        // begins by taking them back.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl From<MemoryState> for MemoryStore {
+    fn from(state: MemoryState) -> MemoryStore {
+        MemoryStore(Mutex::new(state))
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn take_over(&self, server: &str, more_than: u64) -> Result<Term, StoreError> {
+        Ok(self.state().take_over(server, more_than, rand::random()))
+    }
+
+    async fn load(&self) -> Result<Snapshot, StoreError> {
+        Ok(self.state().load())
+    }
+
+    async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError> {
+        self.state().commit(term, &batch)
+    }
+
+    async fn jobs(&self, ids: &[JobId], now: Wall) -> Result<Vec<StoredJob>, StoreError> {
+        Ok(self.state().jobs(ids, now))
+    }
+
+    async fn payloads(&self, ids: &[JobId]) -> Result<Vec<Option<String>>, StoreError> {
+        Ok(self.state().payloads(ids))
+    }
+
+    async fn list(&self, query: &ListQuery, now: Wall) -> Result<Page, StoreError> {
+        Ok(self.state().list(query, now))
+    }
+
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
+        Ok(self.state().attempts(id))
+    }
+
+    async fn log(&self, id: JobId, attempt: u32) -> Result<String, StoreError> {
+        Ok(self.state().log(id, attempt))
+    }
+
+    async fn backup(&self, _to: &Path) -> Result<(), StoreError> {
+        Err(StoreError::Failed("a store in memory cannot be backed up".into()))
+    }
+}

@@ -1,0 +1,200 @@
+//! Everything a store knows, and the transaction around a batch.
+
+use std::sync::Arc;
+
+use ganger_core::change::{
+    Applied, Assignment, AttemptRecord, Batch, Change, End, Intake, LiveJob, SessionRecord, Snapshot,
+};
+use ganger_core::name::{Kind, QueueName};
+use ganger_core::queue::QueueSettings;
+use ganger_core::sabotage::{self, Bug};
+use ganger_core::{Fence, JobId, SessionId, Term, Wall};
+
+use super::table::Table;
+use crate::refusal;
+use crate::store::{CommitError, StoreError};
+use crate::tallies::Tallies;
+
+/// A whole store as plain values. Clone it to look at two futures of one past.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryState {
+    term: Term,
+    server: String,
+    /// Number of the last batch of this term, and what it came to.
+    batch: u64,
+    outcomes: Vec<Applied>,
+    pub(super) last_seq: u64,
+    pub(super) live: Table<JobId, Live>,
+    pub(super) finals: Table<JobId, Final>,
+    pub(super) attempts: Table<(JobId, u32), AttemptRecord>,
+    pub(super) assignments: Table<Fence, Assignment>,
+    /// Leases that have not ended.
+    pub(super) leases: Table<JobId, OpenLease>,
+    /// Sessions ever opened, but for closed claims; `None` once closed.
+    pub(super) sessions: Table<SessionId, Option<SessionRecord>>,
+    pub(super) queues: Table<QueueName, QueueSettings>,
+    pub(super) idempotency: Table<(String, String), Answer>,
+    pub(super) unique: Table<(Kind, String), Holder>,
+    pub(super) logs: Table<(JobId, u32), String>,
+}
+
+/// A live job with what the coordinator does not need.
+#[derive(Clone, Debug)]
+pub(super) struct Live {
+    pub(super) job: LiveJob,
+    pub(super) run_at: Option<Wall>,
+    pub(super) payload: Arc<str>,
+}
+
+/// A final job that is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Final {
+    pub(super) was: Live,
+    pub(super) end: End,
+}
+
+/// A lease that has not ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenLease {
+    /// The assignment it belongs to.
+    pub(super) assignment: Fence,
+    /// Its own fence.
+    pub(super) fence: Fence,
+}
+
+/// What an idempotency key was answered with.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub(super) fingerprint: [u8; 32],
+    pub(super) until: Wall,
+    pub(super) intake: Vec<Intake>,
+}
+
+/// Who holds a unique key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Holder {
+    pub(super) job: JobId,
+    /// `None` while the job is live.
+    pub(super) until: Option<Wall>,
+}
+
+impl MemoryState {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> MemoryState {
+        MemoryState::default()
+    }
+
+    /// Begins a new term with this random id, larger than every earlier one and than `more_than`.
+    pub fn take_over(&mut self, server: &str, more_than: u64, id: u64) -> Term {
+        self.term = Term { number: self.term.number.max(more_than) + 1, id };
+        self.server = server.into();
+        self.batch = 0;
+        self.outcomes.clear();
+        self.term
+    }
+
+    /// The present term; number 0 before the first.
+    #[must_use]
+    pub fn term(&self) -> Term {
+        self.term
+    }
+
+    /// Who leads the present term.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// What a leader needs to begin.
+    #[must_use]
+    pub fn load(&self) -> Snapshot {
+        let mut finals = Tallies::default();
+        for (_, job) in self.finals.iter() {
+            finals.add(&job.was.job.queue, &job.was.job.kind, job.end.state, 1);
+        }
+        Snapshot {
+            jobs: self.live.values().map(|live| live.job.clone()).collect(),
+            sessions: self.sessions.values().flatten().cloned().collect(),
+            assignments: self.assignments.values().cloned().collect(),
+            queues: self.queues.iter().map(|(name, settings)| (name.clone(), *settings)).collect(),
+            finals: finals.into_vec(),
+            last_seq: self.last_seq,
+        }
+    }
+
+    /// Applies a batch, all of it or nothing, and answers each change in order.
+    ///
+    /// # Errors
+    /// [`CommitError::TermLost`] if another term has begun; [`CommitError::Refused`] if the number does
+    /// not follow, or a change contradicts what is stored.
+    pub fn commit(&mut self, term: Term, batch: &Batch) -> Result<Vec<Applied>, CommitError> {
+        let current = term == self.term;
+        if !current && !sabotage::active(Bug::NoTermGuard) {
+            return Err(CommitError::TermLost);
+        }
+        // Without its guard a store has nothing to compare a stranger's number with.
+        if current && !sabotage::active(Bug::BlindBatchNumber) {
+            if batch.number == self.batch && batch.number > 0 {
+                return Ok(self.outcomes.clone());
+            }
+            if batch.number != self.batch + 1 {
+                return Err(CommitError::Refused(refusal::number(batch.number, self.batch)));
+            }
+        }
+        // Whatever a panic left behind is taken back first.
+        self.roll_back();
+        let last_seq = self.last_seq;
+        match self.apply_all(batch) {
+            Ok(outcomes) => {
+                self.keep();
+                if current {
+                    self.batch = batch.number;
+                    self.outcomes.clone_from(&outcomes);
+                }
+                Ok(outcomes)
+            }
+            Err(error) => {
+                self.roll_back();
+                self.last_seq = last_seq;
+                Err(CommitError::Refused(error))
+            }
+        }
+    }
+
+    fn apply_all(&mut self, batch: &Batch) -> Result<Vec<Applied>, StoreError> {
+        let outcomes = batch.changes.iter().map(|change| self.apply(change)).collect::<Result<_, _>>()?;
+        for change in &batch.changes {
+            if let Change::CloseSession(id, _) = change {
+                self.check_no_leases(*id)?;
+            }
+        }
+        Ok(outcomes)
+    }
+
+    fn keep(&mut self) {
+        self.live.commit();
+        self.finals.commit();
+        self.attempts.commit();
+        self.assignments.commit();
+        self.leases.commit();
+        self.sessions.commit();
+        self.queues.commit();
+        self.idempotency.commit();
+        self.unique.commit();
+        self.logs.commit();
+    }
+
+    fn roll_back(&mut self) {
+        self.live.roll_back();
+        self.finals.roll_back();
+        self.attempts.roll_back();
+        self.assignments.roll_back();
+        self.leases.roll_back();
+        self.sessions.roll_back();
+        self.queues.roll_back();
+        self.idempotency.roll_back();
+        self.unique.roll_back();
+        self.logs.roll_back();
+    }
+}

@@ -1,0 +1,87 @@
+//! The contract of a store.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::{JobId, Term, Wall};
+
+use crate::read::{ListQuery, Page, StoredJob};
+
+/// Durable memory with one writer: the leader of a term.
+///
+/// A store decides nothing about scheduling. It guards three things by itself, inside its own
+/// transaction: the term (a deposed leader changes nothing), the order of batches (each number
+/// once), and the ledgers of idempotency and unique keys.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Begins a new term, larger than every earlier one and than `more_than`, with a fresh random id.
+    /// From its commit on every batch of an earlier term is refused.
+    async fn take_over(&self, server: &str, more_than: u64) -> Result<Term, StoreError>;
+
+    /// What a leader needs to begin, in one consistent snapshot. Called after [`Store::take_over`].
+    async fn load(&self) -> Result<Snapshot, StoreError>;
+
+    /// Applies a batch in one transaction and answers each change, in order, once it is durable.
+    ///
+    /// A batch whose number was already applied in this term is answered with its outcomes again.
+    ///
+    /// A batch that contradicts what is stored is refused whole, for it shows a bug in the leader: a job
+    /// id that exists; a lease for a session that is not open, or for a job that is not live, is leased, or
+    /// has ended a later lease; the end of a lease that is not the job's open one; the finish of a job
+    /// that is not live or is leased; a session closed while a lease of it goes on.
+    async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError>;
+
+    /// Jobs by id, live or final, without those that do not exist. The order is that of `ids`.
+    /// `now` tells scheduled from queued.
+    async fn jobs(&self, ids: &[JobId], now: Wall) -> Result<Vec<StoredJob>, StoreError>;
+
+    /// Payloads by id, in the order of `ids`; `None` where there is no such live job.
+    async fn payloads(&self, ids: &[JobId]) -> Result<Vec<Option<String>>, StoreError>;
+
+    /// Jobs that match, newest first, at most one page of them.
+    async fn list(&self, query: &ListQuery, now: Wall) -> Result<Page, StoreError>;
+
+    /// Every recorded attempt of a job, first to last. Empty if there is no such job.
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError>;
+
+    /// What an attempt logged: the last [`ganger_core::limits::LOG_BYTES`] of it.
+    async fn log(&self, id: JobId, attempt: u32) -> Result<String, StoreError>;
+
+    /// Writes a consistent copy to a new file while work goes on.
+    async fn backup(&self, to: &Path) -> Result<(), StoreError>;
+}
+
+/// A read or an administrative call failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// The store cannot be reached or cannot serve now; it may later.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// The disk is full; nothing was changed.
+    #[error("{full}: {0}", full = StoreError::DISK_IS_FULL)]
+    Full(String),
+    /// It cannot be done, and trying again will not help.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl StoreError {
+    /// How every text about a full disk begins, also where only the text is left of the error.
+    pub const DISK_IS_FULL: &str = "the disk is full";
+}
+
+/// A commit did not succeed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommitError {
+    /// A later term has begun. The caller must stop leading.
+    #[error("the term is over: another leader has begun")]
+    TermLost,
+    /// Certainly not applied. The batch may be changed or dropped.
+    #[error("nothing was written: {0}")]
+    Refused(StoreError),
+    /// The answer was lost. The same batch must be sent again until it is settled.
+    #[error("the outcome of the commit is unknown: {0}")]
+    Unknown(String),
+}
