@@ -1,11 +1,13 @@
 //! Where Ganger keeps jobs. The store is the truth; memory is only the speed.
 //!
 //! [`Store`] is the whole contract: one write method, batch-shaped, and narrow reads. [`memory`] is the
-//! shortest correct one.
+//! shortest correct one, [`sqlite`] the embedded one that a server runs on.
 
 pub mod conformance;
 pub mod memory;
 pub mod read;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 
 mod log;
 mod refusal;
@@ -14,4 +16,6 @@ mod store;
 mod tallies;
 
 pub use memory::{MemoryState, MemoryStore};
+#[cfg(feature = "sqlite")]
+pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{CommitError, Store, StoreError};

@@ -1,0 +1,90 @@
+//! What each change writes. The order of the checks and every answer are those of the store in memory.
+
+mod attempt;
+mod prepared;
+mod removal;
+mod replay;
+mod session;
+mod submit;
+mod unique;
+
+use ganger_core::JobId;
+use ganger_core::change::{Applied, Change, LogLines};
+use rusqlite::{Connection, OptionalExtension};
+
+pub(super) use self::prepared::Prepared;
+use super::counts::Counts;
+use super::error::Failure;
+use super::leases::Leases;
+use super::{codec, sql};
+use crate::log::append_log;
+
+/// An open transaction and what it has gathered so far.
+pub(super) struct Work<'t> {
+    pub(super) conn: &'t Connection,
+    pub(super) leases: &'t mut Leases,
+    pub(super) prepared: Prepared<'t>,
+    pub(super) counts: Counts,
+    /// The largest intake sequence among the new jobs.
+    pub(super) last_seq: u64,
+}
+
+impl Work<'_> {
+    pub(super) fn apply(&mut self, change: &Change) -> Result<Applied, Failure> {
+        match change {
+            Change::Submit(submission) => self.submit(submission).map(Applied::Submitted),
+            Change::Assign(assignment) => self.assign(assignment),
+            Change::End(end) => self.end_attempt(end),
+            Change::Finish(finish) => self.finish(finish),
+            Change::CancelWanted(id) => self.execute(sql::CANCEL_WANTED, [codec::job_key(*id)]),
+            Change::RunNow(id, at) => self.execute(sql::RUN_NOW, (codec::job_key(*id), at.0)),
+            Change::Replay(replay) => self.replay(*replay).map(Applied::Replayed),
+            Change::OpenSession(record) => self.open_session(record),
+            Change::CloseSession(id, _) => self.close_session(*id),
+            Change::PutQueue(name, settings) => {
+                let text =
+                    serde_json::to_string(settings).map_err(|e| Failure::unreadable("queue settings", e))?;
+                self.execute(sql::PUT_QUEUE, (name.as_str(), text))
+            }
+            Change::Log(lines) => self.append(lines),
+            Change::PurgeDead { queue, limit } => self.purge_dead(queue, *limit).map(Applied::Removed),
+            Change::Prune { now, limit } => self.prune(*now, *limit).map(Applied::Removed),
+        }
+    }
+
+    /// Runs a statement that changes what there is, if it is there.
+    fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<Applied, Failure> {
+        self.conn.prepare_cached(sql)?.execute(params)?;
+        Ok(Applied::Done)
+    }
+
+    fn is_live(&self, id: JobId) -> Result<bool, Failure> {
+        Ok(self.conn.prepare_cached(sql::JOB_IS_LIVE)?.query_row([codec::job_key(id)], |row| row.get(0))?)
+    }
+
+    fn append(&self, lines: &LogLines) -> Result<Applied, Failure> {
+        if !self.is_live(lines.job)? {
+            return Ok(Applied::Done);
+        }
+        let key = codec::job_key(lines.job);
+        let text: Option<String> = self
+            .conn
+            .prepare_cached(sql::FIND_LOG)?
+            .query_row((key, lines.attempt), |row| row.get(0))
+            .optional()?;
+        let mut text = text.unwrap_or_default();
+        append_log(&mut text, &lines.text);
+        self.execute(sql::PUT_LOG, (key, lines.attempt, text))
+    }
+
+    /// Forgets what was kept beside the row of a job.
+    fn forget_traces(&self, id: JobId, large_payload: bool) -> Result<(), Failure> {
+        let key = codec::job_key(id);
+        self.execute(sql::DELETE_ATTEMPTS, [key])?;
+        self.execute(sql::DELETE_LOGS, [key])?;
+        if large_payload {
+            self.execute(sql::DELETE_PAYLOAD, [key])?;
+        }
+        Ok(())
+    }
+}

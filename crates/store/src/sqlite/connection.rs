@@ -1,0 +1,89 @@
+//! Connections to the database, each with the settings that the promises rest on.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::error;
+use crate::store::StoreError;
+
+/// Statements kept prepared per connection: all of them.
+const PREPARED: usize = 128;
+/// How long to wait for another connection's lock. Ours never wait for each other; a person with the
+/// `sqlite3` shell may make us.
+pub(super) const BUSY: Duration = Duration::from_secs(5);
+/// Pages of log after which a commit also checkpoints: 32 MiB.
+const CHECKPOINT_PAGES: u32 = 8192;
+/// The log file is cut back to this after a checkpoint.
+const LOG_FILE_BYTES: u32 = 64 << 20;
+/// `PRAGMA synchronous` reads this when it is FULL.
+const SYNCHRONOUS_FULL: i64 = 2;
+
+/// The connection that writes. There is one.
+pub(super) fn writer(database: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    open(database, flags, -65_536)
+        .and_then(|conn| {
+            conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+            conn.pragma_update(None, "journal_size_limit", LOG_FILE_BYTES)?;
+            Ok(conn)
+        })
+        .map_err(|error| error::reading(&opening(database), &error))
+        .and_then(|conn| checked(conn, database))
+}
+
+/// A connection that only reads.
+pub(super) fn reader(database: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    open(database, flags, -8_192).map_err(|error| error::reading(&opening(database), &error))
+}
+
+/// Refuses a file whose pages do not fit together.
+pub(super) fn check_integrity(conn: &Connection, database: &Path) -> Result<(), StoreError> {
+    let damaged = |detail: &str| {
+        StoreError::Failed(format!(
+            "the database {} is damaged ({detail}); move it away and restore a backup with `ganger restore`",
+            database.display()
+        ))
+    };
+    let found: String = conn
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|error| damaged(&error.to_string()))?;
+    if found == "ok" { Ok(()) } else { Err(damaged(&found)) }
+}
+
+fn open(database: &Path, flags: OpenFlags, cache: i64) -> rusqlite::Result<Connection> {
+    let conn = Connection::open_with_flags(database, flags)?;
+    conn.busy_timeout(BUSY)?;
+    if !flags.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        conn.pragma_update(None, "journal_mode", "WAL")?;
+    }
+    conn.pragma_update(None, "synchronous", "FULL")?;
+    conn.pragma_update(None, "cache_size", cache)?;
+    conn.pragma_update(None, "temp_store", "MEMORY")?;
+    conn.set_prepared_statement_cache_capacity(PREPARED);
+    Ok(conn)
+}
+
+/// A setting that did not take would break a promise silently, so each is read back.
+fn checked(conn: Connection, database: &Path) -> Result<Connection, StoreError> {
+    let synchronous: i64 = conn
+        .pragma_query_value(None, "synchronous", |row| row.get(0))
+        .map_err(|error| error::reading(&opening(database), &error))?;
+    let journal: String = conn
+        .pragma_query_value(None, "journal_mode", |row| row.get(0))
+        .map_err(|error| error::reading(&opening(database), &error))?;
+    if synchronous != SYNCHRONOUS_FULL || journal != "wal" {
+        return Err(StoreError::Failed(format!(
+            "the database {} cannot be used safely: synchronous is {synchronous} (2 is needed) and the journal is \
+             {journal} (wal is needed); a network file system cannot hold it",
+            database.display()
+        )));
+    }
+    Ok(conn)
+}
+
+fn opening(database: &Path) -> String {
+    format!("cannot open the database {}", database.display())
+}

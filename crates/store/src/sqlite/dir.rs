@@ -1,0 +1,112 @@
+//! The data directory: who may use it, and what lies in it.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::store::StoreError;
+
+/// The database.
+pub(super) const DATABASE: &str = "ganger.db";
+/// Locked by the process that uses the directory.
+const LOCK: &str = "ganger.lock";
+
+/// A data directory that this process alone may use, for as long as this value lives. The lock is the
+/// kernel's: it ends with the process, however that ends.
+#[derive(Debug)]
+pub(super) struct DataDir {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl DataDir {
+    /// Makes the directory if there is none, for its owner only, and locks it.
+    pub(super) fn lock(path: &Path) -> Result<DataDir, StoreError> {
+        let failed = |what: &str, error: io::Error| {
+            StoreError::Failed(format!("cannot {what} the data directory {}: {error}", path.display()))
+        };
+        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|e| failed("create", e))?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(path.join(LOCK))
+            .map_err(|e| failed("open the lock of", e))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(DataDir { path: path.into(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(StoreError::Failed(format!(
+                "the data directory {} is in use by another ganger process; stop that one, or choose another directory",
+                path.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(failed("lock", error)),
+        }
+    }
+
+    /// The database file, made with access for its owner only: payloads are nobody else's business.
+    pub(super) fn create_database(&self) -> Result<PathBuf, StoreError> {
+        let path = self.database();
+        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path).map_err(
+            |error| StoreError::Failed(format!("cannot open the database {}: {error}", path.display())),
+        )?;
+        Ok(path)
+    }
+
+    /// Where the database is, whether or not it exists.
+    pub(super) fn database(&self) -> PathBuf {
+        self.path.join(DATABASE)
+    }
+}
+
+/// Which file a path led to when it was opened. A file that was removed can still be written to, and
+/// nothing of that survives: whoever acknowledges a write should look first.
+#[derive(Debug)]
+pub(super) struct Identity {
+    path: PathBuf,
+    file: (u64, u64),
+}
+
+impl Identity {
+    /// The file that is there now.
+    pub(super) fn of(path: PathBuf) -> Result<Identity, StoreError> {
+        match fs::metadata(&path) {
+            Ok(meta) => Ok(Identity { path, file: (meta.dev(), meta.ino()) }),
+            Err(error) => {
+                Err(StoreError::Failed(format!("cannot look at the database {}: {error}", path.display())))
+            }
+        }
+    }
+
+    /// Whether it is still the one.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        let gone = |how: &str| {
+            let path = self.path.display();
+            let advice = "put it back, or stop the server and restore a backup";
+            Err(StoreError::Unavailable(format!("the database {path} was {how} while in use; {advice}")))
+        };
+        match fs::metadata(&self.path) {
+            Ok(meta) if (meta.dev(), meta.ino()) == self.file => Ok(()),
+            Ok(_) => gone("replaced"),
+            Err(_) => gone("removed"),
+        }
+    }
+}
+
+/// A file that SQLite keeps beside a database: `-wal` or `-shm`.
+pub(super) fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Makes the names in a directory as durable as the files they stand for.
+pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    File::open(dir)?.sync_all()
+}
+
+/// The size of a file; 0 if there is none.
+pub(super) fn size(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |meta| meta.len())
+}

@@ -1,0 +1,50 @@
+//! How the database is doing, for `/readyz` and metrics.
+
+use std::path::{Path, PathBuf};
+
+use super::{dir, migrate};
+use crate::store::StoreError;
+
+/// What a store is, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreInfo {
+    /// `sqlite`.
+    pub kind: &'static str,
+    /// The file it keeps everything in.
+    pub database: PathBuf,
+    /// Version of its schema.
+    pub schema: u32,
+    /// Version of the database engine.
+    pub engine: &'static str,
+}
+
+/// Sizes that an operator watches, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// The database file.
+    pub database_bytes: u64,
+    /// Its log, which a checkpoint empties.
+    pub log_bytes: u64,
+    /// What an unprivileged process may still write to that disk.
+    pub free_bytes: u64,
+}
+
+pub(super) fn info(database: &Path) -> StoreInfo {
+    StoreInfo {
+        kind: "sqlite",
+        database: database.into(),
+        schema: migrate::latest(),
+        engine: rusqlite::version(),
+    }
+}
+
+pub(super) fn health(database: &Path) -> Result<Health, StoreError> {
+    let disk = rustix::fs::statvfs(database).map_err(|error| {
+        StoreError::Unavailable(format!("cannot ask for the free space of {}: {error}", database.display()))
+    })?;
+    Ok(Health {
+        database_bytes: dir::size(database),
+        log_bytes: dir::size(&dir::beside(database, "-wal")),
+        free_bytes: disk.f_bavail.saturating_mul(disk.f_frsize),
+    })
+}

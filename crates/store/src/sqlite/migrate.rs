@@ -1,0 +1,160 @@
+//! Migrations of the schema: numbered files, up and down, each in one transaction with its number.
+//!
+//! A server migrates up when it starts. A database from a newer version is refused, for this binary
+//! does not know what its tables mean.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+
+use super::dir::{DATABASE, DataDir};
+use super::{connection, error};
+use crate::store::StoreError;
+
+/// One step of the schema.
+struct Migration {
+    version: u32,
+    name: &'static str,
+    up: &'static str,
+    down: &'static str,
+}
+
+/// In order, without gaps.
+const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    name: "initial",
+    up: include_str!("migrations/0001_initial.up.sql"),
+    down: include_str!("migrations/0001_initial.down.sql"),
+}];
+
+/// The version that this binary works with.
+#[must_use]
+pub fn latest() -> u32 {
+    MIGRATIONS.last().map_or(0, |last| last.version)
+}
+
+/// Where a schema stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// What the database has; 0 if it is empty.
+    pub version: u32,
+    /// Every migration this binary knows, in order.
+    pub migrations: Vec<Step>,
+}
+
+/// One migration, as listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its number.
+    pub version: u32,
+    /// What it is about.
+    pub name: &'static str,
+    /// Whether the database has it.
+    pub applied: bool,
+}
+
+/// Where the schema of the database in a data directory stands. It only looks, so a server may be using
+/// it; where there is no database, none is made.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn status(dir: &Path) -> Result<Status, StoreError> {
+    let database = dir.join(DATABASE);
+    let version = if database.exists() { version(&connection::reader(&database)?)? } else { 0 };
+    let migrations = MIGRATIONS
+        .iter()
+        .map(|m| Step { version: m.version, name: m.name, applied: m.version <= version })
+        .collect();
+    Ok(Status { version, migrations })
+}
+
+/// Brings the database in a data directory to the newest version, or to `to`. Returns the version.
+///
+/// # Errors
+/// If the directory is in use, the database is newer than this binary, or a migration fails; then the
+/// schema stays where the last whole migration brought it.
+pub fn up(dir: &Path, to: Option<u32>) -> Result<u32, StoreError> {
+    with_database(dir, |conn| climb(conn, to.unwrap_or_else(latest)))
+}
+
+/// Takes the database in a data directory back to a version. Data that only later versions can hold is
+/// lost; version 0 is empty. Returns the version.
+///
+/// # Errors
+/// As for [`up`].
+pub fn down(dir: &Path, to: u32) -> Result<u32, StoreError> {
+    with_database(dir, |conn| {
+        let from = known_version(conn)?;
+        for migration in MIGRATIONS.iter().rev().filter(|m| m.version > to && m.version <= from) {
+            step(conn, migration.down, migration.version - 1, migration.name)?;
+        }
+        version(conn)
+    })
+}
+
+/// Brings an open database up to a version.
+pub(super) fn climb(conn: &mut Connection, to: u32) -> Result<u32, StoreError> {
+    let from = known_version(conn)?;
+    for migration in MIGRATIONS.iter().filter(|m| m.version > from && m.version <= to) {
+        step(conn, migration.up, migration.version, migration.name)?;
+    }
+    version(conn)
+}
+
+/// The version of an open database, unless it is newer than this binary.
+pub(super) fn known_version(conn: &Connection) -> Result<u32, StoreError> {
+    let found = version(conn)?;
+    if found > latest() {
+        return Err(StoreError::Failed(format!(
+            "the database has schema version {found} and this ganger knows up to {}; use the ganger that wrote \
+             it, or a newer one",
+            latest()
+        )));
+    }
+    Ok(found)
+}
+
+fn version(conn: &Connection) -> Result<u32, StoreError> {
+    let read = || -> rusqlite::Result<u32> {
+        let there: bool = conn.query_row(
+            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_version')",
+            [],
+            |row| row.get(0),
+        )?;
+        if !there {
+            return Ok(0);
+        }
+        let version =
+            conn.query_row("SELECT version FROM schema_version", [], |row| row.get(0)).optional()?;
+        Ok(version.unwrap_or(0))
+    };
+    read().map_err(|error| error::reading("cannot read the schema version", &error))
+}
+
+fn step(conn: &mut Connection, sql: &str, version: u32, name: &str) -> Result<(), StoreError> {
+    let run = |conn: &mut Connection| -> rusqlite::Result<()> {
+        let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(
+            "CREATE TABLE IF NOT EXISTS schema_version (
+                 one INTEGER PRIMARY KEY CONSTRAINT there_is_one_version CHECK (one = 1),
+                 version INTEGER NOT NULL) STRICT;",
+        )?;
+        transaction.execute_batch(sql)?;
+        transaction
+            .execute("INSERT OR REPLACE INTO schema_version (one, version) VALUES (1, ?1)", [version])?;
+        transaction.commit()
+    };
+    run(conn)
+        .map_err(|error| error::writing(&format!("cannot migrate to version {version} ({name})"), &error))?;
+    tracing::info!(version, "migrated the schema to version {version}");
+    Ok(())
+}
+
+fn with_database<T>(
+    dir: &Path,
+    work: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let dir = DataDir::lock(dir)?;
+    let mut conn = connection::writer(&dir.create_database()?)?;
+    work(&mut conn)
+}

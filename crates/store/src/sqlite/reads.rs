@@ -1,0 +1,205 @@
+//! What the database tells: a snapshot for a new leader, jobs by id, payloads, attempts, logs.
+
+use std::collections::HashMap;
+
+use ganger_core::change::{Assignment, AttemptRecord, Snapshot, Tally};
+use ganger_core::{Fence, JobId, Wall};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::error::Failure;
+use super::row::{self, Interner, column};
+use super::{codec, sql};
+use crate::read::{LeaseView, StoredJob, live_state};
+
+/// Up to so many jobs are looked for among the leases one by one; beyond, all leases are read.
+const SEARCHED_LEASES: usize = 8;
+
+/// Everything a new leader needs.
+pub(super) fn load(conn: &Connection) -> Result<Snapshot, Failure> {
+    let mut snapshot = Snapshot::default();
+    let mut interner = Interner::new();
+    each(conn, sql::LOAD_JOBS, |found| {
+        snapshot.jobs.push(row::live_job(found, &mut interner)?);
+        Ok(())
+    })?;
+    each(conn, sql::LOAD_SESSIONS, |found| {
+        let text = row::text(found, 0)?.unwrap_or_default();
+        let record = serde_json::from_str(text).map_err(|error| Failure::unreadable("a session", error))?;
+        snapshot.sessions.push(record);
+        Ok(())
+    })?;
+    each(conn, sql::LOAD_ASSIGNMENTS, |found| {
+        snapshot.assignments.push(row::assignment(found)?);
+        Ok(())
+    })?;
+    each(conn, sql::LOAD_QUEUES, |found| {
+        let text = row::text(found, 1)?.unwrap_or_default();
+        let settings =
+            serde_json::from_str(text).map_err(|error| Failure::unreadable("queue settings", error))?;
+        snapshot.queues.push((row::name(found, 0)?, settings));
+        Ok(())
+    })?;
+    each(conn, sql::LOAD_COUNTERS, |found| {
+        let code = found.get(2)?;
+        snapshot.finals.push(Tally {
+            queue: row::name(found, 0)?,
+            kind: row::name(found, 1)?,
+            state: codec::final_state(code).ok_or_else(|| Failure::unreadable("a final state", code))?,
+            count: found.get::<_, i64>(3)?.cast_unsigned(),
+        });
+        Ok(())
+    })?;
+    each(conn, sql::LOAD_LAST_SEQ, |found| {
+        snapshot.last_seq = found.get::<_, i64>(0)?.cast_unsigned();
+        Ok(())
+    })?;
+    Ok(snapshot)
+}
+
+/// Jobs by id, live or final, in the order of `ids`.
+pub(super) fn jobs(conn: &Connection, ids: &[JobId], now: Wall) -> Result<Vec<StoredJob>, Failure> {
+    let leases = if ids.len() <= SEARCHED_LEASES { Leased::search(conn, ids)? } else { Leased::load(conn)? };
+    let mut live = conn.prepare_cached(sql::FIND_JOB)?;
+    let mut finals = conn.prepare_cached(sql::FIND_FINAL)?;
+    let mut jobs = Vec::with_capacity(ids.len());
+    for id in ids {
+        let mut rows = live.query([codec::job_key(*id)])?;
+        if let Some(found) = rows.next()? {
+            let lease = leases.of_row(found)?;
+            let state = live_row_state(found, lease.is_some(), now)?;
+            jobs.push(row::stored_live(conn, found, state, lease)?);
+            continue;
+        }
+        let mut rows = finals.query([codec::job_key(*id)])?;
+        if let Some(found) = rows.next()? {
+            jobs.push(row::stored_final(conn, found, final_row_state(found)?)?);
+        }
+    }
+    Ok(jobs)
+}
+
+/// Payloads of live jobs, in the order of `ids`.
+pub(super) fn payloads(conn: &Connection, ids: &[JobId]) -> Result<Vec<Option<String>>, Failure> {
+    let mut inline = conn.prepare_cached(sql::FIND_INLINE_PAYLOAD)?;
+    let mut payloads = Vec::with_capacity(ids.len());
+    for id in ids {
+        let found: Option<Option<String>> =
+            inline.query_row([codec::job_key(*id)], |row| row.get(0)).optional()?;
+        payloads.push(match found {
+            Some(Some(payload)) => Some(payload),
+            Some(None) => Some(row::large_payload(conn, *id)?),
+            None => None,
+        });
+    }
+    Ok(payloads)
+}
+
+/// Every recorded attempt of a job, first to last.
+pub(super) fn attempts(conn: &Connection, id: JobId) -> Result<Vec<AttemptRecord>, Failure> {
+    let key = codec::job_key(id);
+    let mut attempts = Vec::new();
+    let mut earlier = conn.prepare_cached(sql::LIST_ATTEMPTS)?;
+    let mut rows = earlier.query([key])?;
+    while let Some(found) = rows.next()? {
+        attempts.push(row::attempt(&found.get::<_, Vec<u8>>(0)?)?);
+    }
+    let last: Option<Option<Vec<u8>>> =
+        conn.prepare_cached(sql::FIND_LAST_ATTEMPT)?.query_row([key], |row| row.get(0)).optional()?;
+    if let Some(bytes) = last.flatten() {
+        attempts.push(row::attempt(&bytes)?);
+    }
+    Ok(attempts)
+}
+
+/// What an attempt logged.
+pub(super) fn log(conn: &Connection, id: JobId, attempt: u32) -> Result<String, Failure> {
+    let text: Option<String> = conn
+        .prepare_cached(sql::FIND_LOG)?
+        .query_row((codec::job_key(id), attempt), |row| row.get(0))
+        .optional()?;
+    Ok(text.unwrap_or_default())
+}
+
+/// Leases as the assignments name them, the latest per job. Whether one has ended, the job's row tells.
+#[derive(Default)]
+pub(super) struct Leased(HashMap<JobId, (Fence, LeaseView)>);
+
+impl Leased {
+    /// All of them.
+    pub(super) fn load(conn: &Connection) -> Result<Leased, Failure> {
+        let mut leased = Leased::default();
+        each(conn, sql::LOAD_ASSIGNMENTS, |found| {
+            leased.add(&row::assignment(found)?, |_| true);
+            Ok(())
+        })?;
+        Ok(leased)
+    }
+
+    /// Those of a few jobs.
+    fn search(conn: &Connection, ids: &[JobId]) -> Result<Leased, Failure> {
+        let mut leased = Leased::default();
+        let mut assignments = conn.prepare_cached(sql::FIND_ASSIGNMENTS)?;
+        for id in ids {
+            let mut rows = assignments.query([codec::job_key(*id)])?;
+            while let Some(found) = rows.next()? {
+                leased.add(&row::assignment(found)?, |job| job == *id);
+            }
+        }
+        Ok(leased)
+    }
+
+    /// Jobs that have, or had, one of these leases.
+    pub(super) fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.0.keys().copied()
+    }
+
+    /// The open lease of the live job in a row.
+    pub(super) fn of_row(&self, found: &Row<'_>) -> Result<Option<LeaseView>, Failure> {
+        let Some((fence, view)) = self.0.get(&row::job_id(found, column::ID)?) else { return Ok(None) };
+        let last = row::fence(found, column::LAST_FENCE)?;
+        Ok(last.is_none_or(|last| last < *fence).then_some(*view))
+    }
+
+    fn add(&mut self, assignment: &Assignment, wanted: impl Fn(JobId) -> bool) {
+        for (fence, lease) in assignment.fenced().filter(|(_, lease)| wanted(lease.job)) {
+            let view = LeaseView {
+                session: assignment.session,
+                attempt: lease.attempt,
+                threads: lease.threads,
+                at: assignment.at,
+            };
+            let known = self.0.entry(lease.job).or_insert((fence, view));
+            if known.0 < fence {
+                *known = (fence, view);
+            }
+        }
+    }
+}
+
+/// The state of a live job from its row.
+pub(super) fn live_row_state(
+    found: &Row<'_>,
+    leased: bool,
+    now: Wall,
+) -> Result<ganger_core::job::State, Failure> {
+    Ok(live_state(leased, found.get(column::RETRYING)?, Wall(found.get(column::DUE_AT)?), now))
+}
+
+/// The state of a final job from its row.
+pub(super) fn final_row_state(found: &Row<'_>) -> Result<ganger_core::job::State, Failure> {
+    let code = found.get(column::STATE)?;
+    codec::final_state(code).ok_or_else(|| Failure::unreadable("a final state", code))
+}
+
+fn each(
+    conn: &Connection,
+    sql: &str,
+    mut work: impl FnMut(&Row<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(found) = rows.next()? {
+        work(found)?;
+    }
+    Ok(())
+}

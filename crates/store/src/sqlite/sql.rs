@@ -1,0 +1,102 @@
+//! Every statement, by the name of its operation. The files say what each does and why.
+
+macro_rules! statements {
+    ($($name:ident = $file:literal),* $(,)?) => {
+        $(pub(super) const $name: &str = statement(include_str!(concat!("sql/", $file, ".sql")));)*
+
+        /// Every file, so that a test can look at each.
+        #[cfg(test)]
+        const ALL: &[(&str, &str)] = &[$(($file, include_str!(concat!("sql/", $file, ".sql")))),*];
+    };
+}
+
+/// A file without its opening comment. Prepared statements are found by their text, so it is worth keeping short.
+const fn statement(file: &'static str) -> &'static str {
+    let bytes = file.as_bytes();
+    let mut at = 0;
+    while bytes[at] == b'-' {
+        while bytes[at] != b'\n' {
+            at += 1;
+        }
+        at += 1;
+    }
+    file.split_at(at).1
+}
+
+statements! {
+    ADD_COUNT = "add_count",
+    ADVANCE_BATCH = "advance_batch",
+    CANCEL_WANTED = "cancel_wanted",
+    COUNTED_QUEUES = "counted_queues",
+    DELETE_ASSIGNMENT = "delete_assignment",
+    DELETE_ATTEMPTS = "delete_attempts",
+    DELETE_FINAL = "delete_final",
+    DELETE_JOB = "delete_job",
+    DELETE_LOGS = "delete_logs",
+    DELETE_PAYLOAD = "delete_payload",
+    DELETE_SESSION = "delete_session",
+    FINAL_TO_JOB = "final_to_job",
+    FIND_ANSWER = "find_answer",
+    FIND_ASSIGNMENTS = "find_assignments",
+    FIND_FINAL = "find_final",
+    FIND_HOLDER = "find_holder",
+    FIND_INLINE_PAYLOAD = "find_inline_payload",
+    FIND_JOB = "find_job",
+    FIND_LAST_ATTEMPT = "find_last_attempt",
+    FIND_LOG = "find_log",
+    FIND_PAYLOAD = "find_payload",
+    FIND_QUEUE = "find_queue",
+    FIND_SESSION = "find_session",
+    FREE_UNIQUE_KEY = "free_unique_key",
+    INSERT_ASSIGNMENT = "insert_assignment",
+    INSERT_ATTEMPT = "insert_attempt",
+    INSERT_FINAL = "insert_final",
+    INSERT_JOB = "insert_job",
+    INSERT_PAYLOAD = "insert_payload",
+    JOB_AGAIN = "job_again",
+    JOB_IS_FINAL = "job_is_final",
+    JOB_IS_LIVE = "job_is_live",
+    LAST_ATTEMPT = "last_attempt",
+    LAST_FENCE = "last_fence",
+    LIST_ATTEMPTS = "list_attempts",
+    LIST_FINALS = "list_finals",
+    LIST_FINALS_BY_STATE = "list_finals_by_state",
+    LIST_JOBS = "list_jobs",
+    LIST_LEASED_JOBS = "list_leased_jobs",
+    LOAD_ASSIGNMENTS = "load_assignments",
+    LOAD_COUNTERS = "load_counters",
+    LOAD_JOB = "load_job",
+    LOAD_JOBS = "load_jobs",
+    LOAD_LAST_SEQ = "load_last_seq",
+    LOAD_QUEUES = "load_queues",
+    LOAD_SESSIONS = "load_sessions",
+    OLDEST_FINALS = "oldest_finals",
+    PRUNE_ANSWERS = "prune_answers",
+    PRUNE_UNIQUE_KEYS = "prune_unique_keys",
+    PUT_ANSWER = "put_answer",
+    PUT_HOLDER = "put_holder",
+    PUT_LOG = "put_log",
+    PUT_QUEUE = "put_queue",
+    PUT_SESSION = "put_session",
+    READ_FINAL_UNIQUE = "read_final_unique",
+    READ_LEADER = "read_leader",
+    READ_OUTCOMES = "read_outcomes",
+    RUN_NOW = "run_now",
+    TAKE_COUNT = "take_count",
+    TAKE_OVER = "take_over",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALL, statement};
+
+    #[test]
+    fn every_statement_says_what_it_does_and_fits_the_schema() {
+        let conn = rusqlite::Connection::open_in_memory().unwrap();
+        conn.execute_batch(include_str!("migrations/0001_initial.up.sql")).unwrap();
+        for (name, sql) in ALL {
+            assert!(sql.starts_with("-- ") && !statement(sql).contains("--"), "{name}");
+            conn.prepare(statement(sql)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+}

@@ -1,0 +1,2 @@
+-- Forgets the earlier attempts of a job.
+DELETE FROM attempt WHERE job = ?1;

@@ -1,0 +1,2 @@
+-- Forgets what the attempts of a job logged.
+DELETE FROM log WHERE job = ?1;

@@ -1,0 +1,2 @@
+-- A session ever opened; without a record once closed.
+SELECT record FROM session WHERE id = ?1;

@@ -1,0 +1,2 @@
+-- Open sessions.
+SELECT record FROM session WHERE record IS NOT NULL;

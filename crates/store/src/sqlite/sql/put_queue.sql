@@ -1,0 +1,2 @@
+-- The settings of a queue.
+INSERT OR REPLACE INTO queue (name, settings) VALUES (?1, ?2);

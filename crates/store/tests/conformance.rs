@@ -1,0 +1,31 @@
+//! Every store passes the same suite.
+
+use std::sync::Arc;
+
+use ganger_store::{MemoryStore, Store, conformance};
+
+#[tokio::test]
+async fn the_store_in_memory_conforms() {
+    conformance::run(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>).await;
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use std::cell::RefCell;
+
+    use ganger_store::{SqliteOptions, SqliteStore};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn sqlite_conforms() {
+        let dirs = RefCell::new(Vec::new());
+        conformance::run(|| {
+            let dir = tempfile::tempdir().unwrap();
+            let store = SqliteStore::open(dir.path(), SqliteOptions::default()).unwrap();
+            dirs.borrow_mut().push(dir);
+            Arc::new(store) as Arc<dyn Store>
+        })
+        .await;
+    }
+}

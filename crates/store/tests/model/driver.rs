@@ -1,0 +1,370 @@
+//! Drives both stores: makes commands concrete, and compares what comes back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ganger_core::change::{
+    After, Assignment, AttemptEnd, AttemptRecord, Batch, Change, End, Finish, Idempotency, Lease, LogLines,
+    NewJob, Replay, SessionRecord, Snapshot, Submission, WorkerInfo,
+};
+use ganger_core::job::{JobSpec, State};
+use ganger_core::name::{Kind, QueueName};
+use ganger_core::outcome::Outcome;
+use ganger_core::queue::{Keep, QueueSettings, Retention};
+use ganger_core::rules::Standing;
+use ganger_core::{Fence, JobId, SessionId, Term, Wall};
+use ganger_store::read::ListQuery;
+use ganger_store::{MemoryState, SqliteOptions, SqliteStore, Store, conformance};
+
+use crate::commands::{EndOp, Filter, JobOp, Op, Step};
+
+const START: Wall = Wall(1_700_000_000_000_000);
+const SECOND: Duration = Duration::from_secs(1);
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Both stores, and what a leader keeps in its head.
+pub(crate) struct Driver {
+    model: MemoryState,
+    store: Option<SqliteStore>,
+    dir: tempfile::TempDir,
+    term: Term,
+    before: Term,
+    number: u64,
+    last: Option<Batch>,
+    now: Wall,
+    /// For ids, sequences and fences: each is new.
+    made: u64,
+}
+
+impl Driver {
+    pub(crate) async fn new() -> Driver {
+        let mut driver = Driver {
+            model: MemoryState::new(),
+            store: None,
+            dir: tempfile::tempdir().unwrap(),
+            term: Term::default(),
+            before: Term::default(),
+            number: 0,
+            last: None,
+            now: START,
+            made: 0,
+        };
+        driver.reopen();
+        driver.take_over(0).await;
+        driver
+    }
+
+    pub(crate) async fn step(&mut self, step: Step) {
+        match step {
+            Step::Commit(ops) => {
+                let batch = self.batch(self.number + 1, &ops);
+                if self.commit(self.term, batch.clone()).await {
+                    self.number += 1;
+                    self.last = Some(batch);
+                }
+            }
+            Step::Resend => {
+                if let Some(batch) = self.last.clone() {
+                    assert!(self.commit(self.term, batch).await);
+                }
+            }
+            Step::Misnumber(by, ops) => {
+                let number = (self.number + 1).saturating_add_signed(by.into());
+                // These two are a good batch, and a resent one that differs.
+                if number != self.number + 1 && number != self.number {
+                    let batch = self.batch(number, &ops);
+                    assert!(!self.commit(self.term, batch).await);
+                }
+            }
+            Step::Stale(ops) => {
+                let batch = self.batch(self.number + 1, &ops);
+                assert!(!self.commit(self.before, batch).await);
+            }
+            Step::TakeOver(more_than) => self.take_over(more_than.into()).await,
+            Step::Reopen => self.reopen(),
+            Step::Pass(n, days) => {
+                self.now = self.now + if days { DAY * n.into() } else { SECOND * n.into() }
+            }
+            Step::List(filter) => self.list(&filter).await,
+        }
+    }
+
+    pub(crate) fn reopen(&mut self) {
+        self.store = None;
+        self.store = Some(SqliteStore::open(self.dir.path(), SqliteOptions::default()).unwrap());
+    }
+
+    pub(crate) async fn compare_everything(&self) {
+        let model = ganger_store::MemoryStore::from(self.model.clone());
+        assert_eq!(
+            conformance::dump(self.store(), self.now).await,
+            conformance::dump(&model, self.now).await
+        );
+    }
+
+    fn store(&self) -> &SqliteStore {
+        self.store.as_ref().unwrap()
+    }
+
+    async fn take_over(&mut self, more_than: u64) {
+        let term = self.store().take_over("server", more_than).await.unwrap();
+        assert_eq!(self.model.take_over("server", more_than, term.id), term);
+        (self.before, self.term, self.number, self.last) = (self.term, term, 0, None);
+    }
+
+    /// Commits on both and compares; tells whether it was accepted.
+    async fn commit(&mut self, term: Term, batch: Batch) -> bool {
+        let expected = self.model.commit(term, &batch);
+        let answer = self.store().commit(term, Arc::new(batch.clone())).await;
+        assert_eq!(answer, expected, "{batch:?}");
+        assert_eq!(sorted(self.store().load().await.unwrap()), sorted(self.model.load()), "{batch:?}");
+        expected.is_ok()
+    }
+
+    async fn list(&self, filter: &Filter) {
+        let ids = self.all_jobs();
+        let query = ListQuery {
+            states: filter.states.clone(),
+            kind: filter.kind.map(kind),
+            queue: filter.queue.map(queue),
+            unique_key: filter.key.map(|key| format!("key-{}", key % 3)),
+            tag: filter.tag.then(|| "red".into()),
+            created_from: filter.from.map(|from| START + SECOND * from.into()),
+            created_before: None,
+            before: filter.before.and_then(|before| pick(&ids, before)),
+            limit: filter.limit.into(),
+        };
+        let (page, expected) =
+            (self.store().list(&query, self.now).await.unwrap(), self.model.list(&query, self.now));
+        assert_eq!(
+            (page.jobs, page.next, page.complete),
+            (expected.jobs, expected.next, expected.complete),
+            "{query:?}"
+        );
+        let jobs = self.store().jobs(&ids, self.now).await.unwrap();
+        assert_eq!(jobs, self.model.jobs(&ids, self.now));
+    }
+
+    fn all_jobs(&self) -> Vec<JobId> {
+        let query = ListQuery { limit: 500, ..ListQuery::default() };
+        self.model.list(&query, self.now).jobs.iter().map(|job| job.id).collect()
+    }
+
+    /// Makes commands concrete one after the other, each against what the ones before it lead to.
+    fn batch(&mut self, number: u64, ops: &[Op]) -> Batch {
+        let mut scratch = self.model.clone();
+        let term = scratch.take_over("scratch", 0, 0);
+        let (mut changes, mut applied) = (Vec::new(), 0);
+        for op in ops {
+            for change in self.changes(&scratch, op) {
+                let one = Batch { number: applied + 1, changes: vec![change.clone()] };
+                if scratch.commit(term, &one).is_ok() {
+                    applied += 1;
+                }
+                changes.push(change);
+            }
+        }
+        Batch { number, changes }
+    }
+
+    fn changes(&mut self, at: &MemoryState, op: &Op) -> Vec<Change> {
+        let snapshot = at.load();
+        let live: Vec<JobId> = snapshot.jobs.iter().map(|job| job.id).collect();
+        let all = self.all_jobs();
+        let one = match op {
+            Op::Submit(jobs, key) => Some(self.submit(&all, jobs, *key)),
+            Op::Assign { session, jobs, careful } => self.assign(&snapshot, *session, jobs, *careful),
+            Op::End { lease, end, spoil } => self.end(&snapshot, *lease, end, *spoil),
+            Op::Finish { job, end } => {
+                pick(&live, *job).map(|job| Change::Finish(Finish { job, end: self.how(end) }))
+            }
+            Op::CancelWanted(job) => pick(&all, *job).map(Change::CancelWanted),
+            Op::RunNow(job, at) => {
+                pick(&all, *job).map(|id| Change::RunNow(id, START + SECOND * (*at).into()))
+            }
+            Op::Replay(job) => {
+                // Mostly one that can be.
+                let finals: Vec<JobId> = all.iter().copied().filter(|id| !live.contains(id)).collect();
+                pick(if job % 8 == 0 { &all } else { &finals }, *job)
+                    .map(|job| Change::Replay(Replay { job, seq: self.next(), at: self.now }))
+            }
+            Op::OpenSession(session, claim) => Some(Change::OpenSession(self.session(*session, *claim))),
+            Op::CloseSession { session, leave } => return self.close(&snapshot, *session, *leave),
+            Op::PutQueue(name, retention) => Some(Change::PutQueue(queue(*name), settings(*retention))),
+            Op::Log(job, attempt, size) => pick(&all, *job).map(|job| {
+                let text = format!("{}\n", "l".repeat((*size).into()));
+                Change::Log(LogLines { job, attempt: u32::from(attempt % 3) + 1, text })
+            }),
+            Op::PurgeDead(name, limit) => {
+                Some(Change::PurgeDead { queue: queue(*name), limit: (*limit).into() })
+            }
+            Op::Prune(limit) => Some(Change::Prune { now: self.now, limit: (*limit).into() }),
+        };
+        one.into_iter().collect()
+    }
+
+    fn submit(&mut self, all: &[JobId], jobs: &[JobOp], key: Option<(u8, u8, u8)>) -> Change {
+        let idempotency = key.map(|(scope, key, request)| Idempotency {
+            scope: format!("scope-{}", scope % 2),
+            key: format!("key-{}", key % 2),
+            fingerprint: [request % 2; 32],
+            until: self.now + SECOND * 90,
+        });
+        let jobs = jobs.iter().map(|job| self.new_job(all, job)).collect();
+        Change::Submit(Submission { idempotency, jobs })
+    }
+
+    fn new_job(&mut self, all: &[JobId], op: &JobOp) -> NewJob {
+        let mut spec = JobSpec { queue: queue(op.queue), ..JobSpec::new(kind(op.kind)) };
+        spec.payload = format!("\"{}\"", "p".repeat(op.payload.into()));
+        spec.run_at = (op.delay > 1).then(|| self.now + SECOND * op.delay.into());
+        spec.options.unique_key = op.key.map(|key| format!("key-{}", key % 3));
+        spec.options.unique_for = if op.held { SECOND * 100 } else { Duration::ZERO };
+        if op.tagged {
+            spec.options.tags = vec!["red".into()];
+        }
+        let made = self.next();
+        let fresh = JobId::new(START.unix_millis() + made, [1; 10]);
+        let id = if op.known_id { pick(all, op.payload.to_be_bytes()[1]).unwrap_or(fresh) } else { fresh };
+        let due_at = spec.run_at.unwrap_or(self.now);
+        NewJob { id, seq: made, created_at: self.now, due_at, spec }
+    }
+
+    fn assign(&mut self, at: &Snapshot, session: u8, jobs: &[u8], careful: bool) -> Option<Change> {
+        let leased: Vec<JobId> = open_leases(at).iter().map(|(_, _, lease)| lease.job).collect();
+        let mut free: Vec<_> = at.jobs.iter().filter(|j| !careful || !leased.contains(&j.id)).collect();
+        let open: Vec<SessionId> = at.sessions.iter().map(|session| session.id).collect();
+        let session = if careful { pick(&open, session)? } else { self.session(session, false).id };
+        let mut leases = Vec::new();
+        for choice in jobs {
+            if free.is_empty() {
+                break;
+            }
+            let job = free.remove(usize::from(*choice) % free.len());
+            let attempt = job.standing.attempt + 1;
+            leases.push(Lease { job: job.id, attempt, threads: u16::from(*choice % 4) + 1 });
+        }
+        let first = Fence { term: self.term, seq: self.made + 1 };
+        self.made += leases.len() as u64;
+        (!leases.is_empty()).then_some(Change::Assign(Assignment { session, first, at: self.now, leases }))
+    }
+
+    fn end(&mut self, at: &Snapshot, lease: u8, op: &EndOp, spoil: u8) -> Option<Change> {
+        let open = open_leases(at);
+        let (assignment, mut fence, lease) = pick(&open, lease)?;
+        let mut first = assignment.first;
+        match spoil {
+            0 => fence.seq += 1,
+            1 => first.seq += 1,
+            2 => fence.term.id ^= 1,
+            _ => {}
+        }
+        let job = at.jobs.iter().find(|job| job.id == lease.job)?;
+        let number = job.standing.attempt + 1;
+        let record = op.record.then(|| AttemptRecord {
+            number,
+            outcome: Outcome::ALL[usize::from(op.state)],
+            error: (op.state > 0).then(|| "it broke".into()),
+            worker: "worker".into(),
+            session: assignment.session,
+            threads: lease.threads,
+            leased_at: assignment.at,
+            started_at: assignment.at,
+            ended_at: self.now,
+            fence,
+        });
+        let attempt = if op.record { number } else { job.standing.attempt };
+        let standing = Standing { attempt, burnt: job.standing.burnt + 1, lost: u32::from(op.delay) };
+        let after = if op.state < 3 {
+            After::Final { standing, end: self.how(op) }
+        } else {
+            After::Again { due_at: self.now + SECOND * op.delay.into(), retrying: op.state == 3, standing }
+        };
+        Some(Change::End(AttemptEnd { job: lease.job, fence, assignment: first, record, after }))
+    }
+
+    fn how(&self, op: &EndOp) -> End {
+        // The last is not final, and must be refused.
+        let states =
+            [State::Succeeded, State::Dead, State::Cancelled, State::Dead, State::Dead, State::Queued];
+        let state = states[usize::from(op.state)];
+        let result = (state == State::Succeeded).then(|| "{}".into());
+        End { state, at: self.now, result, reason: Some("a reason".into()), keep: op.keep }
+    }
+
+    fn session(&self, session: u8, claim: bool) -> SessionRecord {
+        let worker = WorkerInfo {
+            name: "worker".into(),
+            queues: vec![],
+            kinds: vec![],
+            threads: 4,
+            labels: [].into(),
+            version: "1".into(),
+            local: false,
+            claim,
+            ttl: SECOND * 15,
+        };
+        SessionRecord { id: SessionId::new(1, [session % 6; 10]), worker, opened_at: self.now }
+    }
+
+    /// Closes a session with its leases, or forgets them.
+    fn close(&mut self, at: &Snapshot, session: u8, leave: bool) -> Vec<Change> {
+        let id = self.session(session, false).id;
+        let mut changes = vec![Change::CloseSession(id, self.now)];
+        let open = open_leases(at);
+        for index in (0..open.len()).filter(|i| !leave && open[*i].0.session == id) {
+            let lost = EndOp { state: 3, keep: true, record: true, delay: 1 };
+            changes.extend(self.end(at, u8::try_from(index).unwrap(), &lost, u8::MAX));
+        }
+        changes
+    }
+
+    fn next(&mut self) -> u64 {
+        self.made += 1;
+        self.made
+    }
+}
+
+/// Leases that have not ended, by the rule of [`Snapshot::assignments`].
+fn open_leases(at: &Snapshot) -> Vec<(Assignment, Fence, Lease)> {
+    let is_open = |fence: Fence, lease: Lease| {
+        at.jobs.iter().any(|job| job.id == lease.job && job.last_fence.is_none_or(|last| last < fence))
+    };
+    at.assignments
+        .iter()
+        .flat_map(|assignment| {
+            assignment.fenced().map(move |(fence, lease)| (assignment.clone(), fence, lease))
+        })
+        .filter(|(_, fence, lease)| is_open(*fence, *lease))
+        .collect()
+}
+
+fn sorted(mut snapshot: Snapshot) -> Snapshot {
+    snapshot.jobs.sort_by_key(|job| job.id);
+    snapshot.sessions.sort_by_key(|session| session.id);
+    snapshot.assignments.sort_by_key(|assignment| assignment.first);
+    snapshot.queues.sort_by(|a, b| a.0.cmp(&b.0));
+    snapshot.finals.sort();
+    snapshot
+}
+
+fn pick<T: Clone>(from: &[T], choice: u8) -> Option<T> {
+    from.get(usize::from(choice).checked_rem(from.len())?).cloned()
+}
+
+fn kind(choice: u8) -> Kind {
+    format!("kind-{}", choice % 2).parse().unwrap()
+}
+
+fn queue(choice: u8) -> QueueName {
+    format!("queue-{}", choice % 2).parse().unwrap()
+}
+
+fn settings(choice: u8) -> QueueSettings {
+    let keeps = [Keep::None, Keep::Forever, Keep::For(SECOND * 50), Keep::For(DAY)];
+    let at = |n: u8| keeps[usize::from(n % 4)];
+    QueueSettings {
+        retention: Retention { finished: at(choice), dead: at(choice / 4) },
+        ..QueueSettings::default()
+    }
+}
