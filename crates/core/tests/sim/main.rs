@@ -1,0 +1,28 @@
+//! The deterministic simulator of the session, lease, fence and term protocol.
+//!
+//! Real coordinators, real worker sessions and the store in memory, in one thread and virtual time. Servers
+//! crash, stall, depose each other and lose the store; workers crash, stop and are cut off; messages
+//! are late, repeated and arrive on streams that are long dead. After every event the checker compares what
+//! is written and what really runs with the promises.
+//!
+//! - `random.rs`: many seeds, each with its own mixture of faults.
+//! - `stories.rs`: the ways in which earlier drafts failed, told one by one.
+//! - `bugs.rs`: deliberate mistakes in the protocol, each of which must be caught.
+
+mod bugs;
+mod checker;
+mod client;
+mod ending;
+mod faults;
+mod net;
+mod random;
+mod rng;
+mod server;
+mod setup;
+mod stage;
+mod store;
+mod stories;
+mod traps;
+mod worker;
+mod world;
+mod written;

@@ -1,0 +1,144 @@
+//! Scenarios in which one rule of the protocol is all that stands between a job and running twice.
+
+use crate::setup::{MS, S};
+use crate::stage::{ALICE, BOB, Stage, job};
+use crate::store::Sort;
+use crate::stories::{Script, Told};
+
+/// Every trap.
+pub(crate) const TRAPS: [Script; 6] = [
+    ("a deaf leader", deaf_leader),
+    ("a slow bump", slow_bump),
+    ("a worker that goes back", worker_goes_back),
+    ("a late pong", late_pong),
+    ("drifting clocks", drifting_clocks),
+    ("an assignment of another life", assignment_of_another_life),
+];
+
+/// Alice cannot reach the store but goes on talking to her worker, as long as her authority lasts. Bob, who leads
+/// since the first moment of it, must wait that long and then as long as the worker may believe her.
+fn deaf_leader() -> Told {
+    let mut stage = Stage::new(&[ALICE, BOB], 20 * S);
+    stage.wait_open(0);
+    let id = stage.submit(job(5));
+    stage.wait_started(id, 1);
+    stage.just_renewed();
+    stage.world.cut_from_store(ALICE, 20 * S);
+    stage.take_over(BOB);
+    stage.wait_open(1);
+    stage.run_for(16 * S);
+    stage.expect(stage.starts(id) == 2, "the job ran again, once the first worker had given up");
+    stage.finish().map(|_| ())
+}
+
+/// The same, and Bob's first step took seconds to be written: until then Alice renewed her authority, so
+/// Bob's patience begins with the answer.
+fn slow_bump() -> Told {
+    let mut stage = Stage::new(&[ALICE, BOB], 20 * S);
+    stage.wait_open(0);
+    let id = stage.submit(job(5));
+    stage.wait_started(id, 1);
+    stage.just_renewed();
+    // Alice renews every third of five seconds: the bump lands just after the third time from here.
+    stage.world.store.late = Some((BOB, Sort::Bump, 5_010 * MS));
+    stage.world.take_over(BOB, 0);
+    stage.wait("Bob's term begins", |world| world.store.state.term().number == 2);
+    stage.world.cut_from_store(ALICE, 20 * S);
+    stage.wait("Bob leads", |world| world.leader() == Some(BOB));
+    stage.wait_open(1);
+    stage.run_for(16 * S);
+    stage.expect(stage.starts(id) == 2, "the job ran again, once the first worker had given up");
+    stage.finish().map(|_| ())
+}
+
+/// The worker has obeyed Bob and holds a lease of his. Its stream breaks, and it comes to Alice, who does not know
+/// that she is deposed. She must not take its report: she would call it lost and have the worker forget it.
+fn worker_goes_back() -> Told {
+    let mut stage = Stage::new(&[ALICE], S);
+    stage.wait_open(0);
+    stage.just_renewed();
+    stage.world.cut_from_store(ALICE, 20 * S);
+    stage.take_over(BOB);
+    stage.send_to(0, BOB);
+    stage.wait_open(0);
+    let id = stage.submit(job(5));
+    stage.wait_started(id, 1);
+    stage.send_to(0, ALICE);
+    stage.run_for(2 * S);
+    stage.send_to(0, BOB);
+    stage.wait_open(0);
+    stage.run_for(3 * S);
+    stage.expect(stage.starts(id) == 1, "the job ran once");
+    stage.finish().map(|_| ())
+}
+
+/// The answer to a ping comes two seconds late, and then the worker is cut off. It gives up a TTL after it sent
+/// that ping, however fresh the answer looked.
+fn late_pong() -> Told {
+    let mut stage = Stage::new(&[ALICE, BOB], 20 * S);
+    stage.wait_open(0);
+    let id = stage.submit(job(5));
+    stage.wait_started(id, 1);
+    let conn = stage.world.workers[0].conn.unwrap_or(0);
+    stage.world.conns[conn].late_down = stage.world.now + 2 * S;
+    stage.world.run_for(1_100 * MS);
+    stage.world.workers[1].only = Some(ALICE);
+    // Up to here its pings arrived; from here on nothing does, while the old answers still reach it.
+    stage.world.conns[conn].late_up = stage.world.now + 20 * S;
+    stage.world.workers[0].only = Some(BOB);
+    stage.run_for(12 * S);
+    stage.expect(stage.starts(id) == 2, "the job ran again, once the first worker had given up");
+    stage.finish().map(|_| ())
+}
+
+/// The worker's clock is slow and the leader's is fast: only the slack keeps the leader from being first.
+fn drifting_clocks() -> Told {
+    let mut stage = Stage::new(&[ALICE, BOB], 20 * S);
+    stage.world.servers[ALICE].clock.fast = 10_000;
+    stage.world.workers[0].clock.fast = -10_000;
+    stage.wait_open(0);
+    let id = stage.submit(job(5));
+    stage.wait_started(id, 1);
+    stage.world.workers[1].only = Some(ALICE);
+    stage.run_for(5 * S);
+    // Just after an answered ping.
+    let pinged = stage.world.workers[0].session.next_tick();
+    stage.wait("the next ping", |world| world.workers[0].session.next_tick() > pinged);
+    stage.run_for(20 * MS);
+    stage.world.part(0, None, 10 * S);
+    stage.run_for(9 * S);
+    stage.expect(stage.starts(id) == 2, "the job ran again, once the first worker had given up");
+    stage.finish().map(|_| ())
+}
+
+/// An assignment is under way when the stream breaks, and arrives when the worker has long become another session,
+/// whose streams it must not pass for.
+fn assignment_of_another_life() -> Told {
+    let mut stage = Stage::new(&[ALICE, BOB], S);
+    stage.wait_open(0);
+    let conn = stage.world.workers[0].conn.unwrap_or(0);
+    stage.world.conns[conn].late_down = stage.world.now + 8 * S;
+    stage.world.conns[conn].late_up = stage.world.now + 8 * S;
+    stage.world.conns[conn].keeps = true;
+    let id = stage.submit(job(5));
+    stage.wait("the lease is given", |world| {
+        world.checker.jobs.get(&id).is_some_and(|record| record.lease.is_some())
+    });
+    stage.world.workers[0].only = Some(BOB);
+    stage.world.workers[1].only = Some(ALICE);
+    stage.wait_started(id, 1);
+    stage.world.workers[0].only = Some(ALICE);
+    stage.wait_open(0);
+    stage.run_for(10 * S);
+    stage.expect(stage.starts(id) == 1, "the job ran once");
+    stage.finish().map(|_| ())
+}
+
+#[test]
+fn in_every_trap_the_job_is_safe() {
+    for (name, trap) in TRAPS {
+        if let Err(what) = trap() {
+            panic!("{name}: {what}");
+        }
+    }
+}
