@@ -1,0 +1,120 @@
+//! A job as a client asks for it: `NewJob` on the wire, `JobSpec` in core.
+
+use std::time::Duration;
+
+use ganger_core::job::{Fallback, JobOptions, JobSpec};
+use ganger_core::limits;
+use ganger_core::retry::RetryPolicy;
+
+use super::DecodeError;
+use super::parts::{self, at_most, duration_to_wire, moment_to_wire};
+use crate::v1;
+
+impl From<JobSpec> for v1::NewJob {
+    fn from(spec: JobSpec) -> v1::NewJob {
+        let o = spec.options;
+        v1::NewJob {
+            kind: spec.kind.to_string(),
+            queue: spec.queue.to_string(),
+            payload: spec.payload,
+            priority: spec.priority.into(),
+            run_at: spec.run_at.map(moment_to_wire),
+            expires_at: o.expires_at.map(moment_to_wire),
+            threads: o.threads.into(),
+            min_threads: o.min_threads.into(),
+            fallback: match o.fallback {
+                Fallback::Widest => "widest".into(),
+                Fallback::Single => "single".into(),
+            },
+            require: o.require.into_iter().collect(),
+            max_attempts: o.max_attempts,
+            retry: Some(v1::RetryPolicy {
+                base: Some(duration_to_wire(o.retry.base)),
+                factor: o.retry.factor,
+                max: Some(duration_to_wire(o.retry.max)),
+                jitter: o.retry.jitter,
+            }),
+            // Zero is how the wire says "none"; absent would mean the default.
+            timeout: Some(duration_to_wire(o.timeout.unwrap_or_default())),
+            max_lost: o.max_lost,
+            unique_key: o.unique_key.unwrap_or_default(),
+            unique_for: Some(duration_to_wire(o.unique_for)),
+            tags: o.tags,
+            traceparent: o.traceparent.unwrap_or_default(),
+        }
+    }
+}
+
+/// Reads a submission and checks every bound of [`JobSpec::check`].
+impl TryFrom<v1::NewJob> for JobSpec {
+    type Error = DecodeError;
+
+    fn try_from(wire: v1::NewJob) -> Result<JobSpec, DecodeError> {
+        at_most("require", wire.require.len(), limits::LABELS, "labels")?;
+        let spec = JobSpec {
+            kind: parts::name("kind", &wire.kind)?,
+            queue: match wire.queue.as_str() {
+                "" => Default::default(),
+                name => parts::name("queue", name)?,
+            },
+            priority: i8::try_from(wire.priority).map_err(|_| {
+                DecodeError::bad("priority", format_args!("is {}, allowed are -128 to 127", wire.priority))
+            })?,
+            run_at: wire.run_at.map(|at| parts::moment("run_at", at)).transpose()?,
+            payload: if wire.payload.is_empty() { "null".into() } else { wire.payload },
+            options: JobOptions {
+                threads: threads_or_one("threads", wire.threads)?,
+                min_threads: threads_or_one("min_threads", wire.min_threads)?,
+                fallback: match wire.fallback.as_str() {
+                    "" | "widest" => Fallback::Widest,
+                    "single" => Fallback::Single,
+                    _ => return Err(DecodeError::bad("fallback", "is neither `widest` nor `single`")),
+                },
+                require: wire.require.into_iter().collect(),
+                max_attempts: or_default(wire.max_attempts, JobOptions::default().max_attempts),
+                retry: wire.retry.map(retry).transpose()?.unwrap_or_default(),
+                timeout: timeout(wire.timeout)?,
+                max_lost: or_default(wire.max_lost, JobOptions::default().max_lost),
+                expires_at: wire.expires_at.map(|at| parts::moment("expires_at", at)).transpose()?,
+                unique_key: (!wire.unique_key.is_empty()).then_some(wire.unique_key),
+                unique_for: duration_or("unique_for", wire.unique_for, Duration::ZERO)?,
+                tags: wire.tags,
+                traceparent: (!wire.traceparent.is_empty()).then_some(wire.traceparent),
+            },
+        };
+        spec.check().map_err(|e| DecodeError::bad(e.field, e.problem))?;
+        Ok(spec)
+    }
+}
+
+fn threads_or_one(field: &'static str, value: u32) -> Result<u16, DecodeError> {
+    parts::threads(field, value.max(1))
+}
+
+fn or_default(value: u32, default: u32) -> u32 {
+    if value == 0 { default } else { value }
+}
+
+fn duration_or(
+    field: &'static str,
+    value: Option<prost_types::Duration>,
+    default: Duration,
+) -> Result<Duration, DecodeError> {
+    value.map_or(Ok(default), |d| parts::duration(field, d))
+}
+
+fn timeout(wire: Option<prost_types::Duration>) -> Result<Option<Duration>, DecodeError> {
+    let Some(wire) = wire else { return Ok(JobOptions::default().timeout) };
+    let timeout = parts::duration("timeout", wire)?;
+    Ok((timeout > Duration::ZERO).then_some(timeout))
+}
+
+fn retry(wire: v1::RetryPolicy) -> Result<RetryPolicy, DecodeError> {
+    let default = RetryPolicy::default();
+    Ok(RetryPolicy {
+        base: duration_or("retry.base", wire.base, default.base)?,
+        factor: if wire.factor == 0.0 { default.factor } else { wire.factor },
+        max: duration_or("retry.max", wire.max, default.max)?,
+        jitter: wire.jitter,
+    })
+}
