@@ -1,0 +1,302 @@
+//! The client: enqueues jobs and waits for their results.
+//!
+//! Every submission carries an idempotency key, so that one whose answer was lost can be sent again
+//! and makes no second job. The client does that by itself while the server is away, for a while.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use ganger_core::JobId;
+use ganger_core::job::{JobSpec, State};
+use ganger_core::name::NameError;
+use ganger_proto::v1::{self, jobs_client::JobsClient};
+use ganger_proto::{DecodeError, MESSAGE_BYTES};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tonic::transport::Channel;
+use tonic::{Code, Status};
+
+use crate::backoff::Backoff;
+use crate::clock;
+use crate::job::Job;
+use crate::wire;
+
+/// Delays between tries while the server is away.
+const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
+/// Tries before the server counts as gone: about half a minute.
+const TRIES: u32 = 20;
+/// How long the server holds one question for a result.
+const HOLD: prost_types::Duration = prost_types::Duration { seconds: 30, nanos: 0 };
+
+/// A connection to a server, for programs that enqueue. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Client {
+    jobs: JobsClient<Channel>,
+}
+
+/// Why a client's wish was not fulfilled.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// No connection.
+    #[error("cannot connect to {url}")]
+    Connect {
+        /// Where to.
+        url: String,
+        /// What went wrong.
+        #[source]
+        cause: tonic::transport::Error,
+    },
+    /// A name cannot be used.
+    #[error("{what} `{text}` {cause}")]
+    Name {
+        /// What it was to name.
+        what: &'static str,
+        /// As it was given.
+        text: String,
+        /// What is wrong with it.
+        #[source]
+        cause: NameError,
+    },
+    /// A field is out of bounds.
+    #[error("cannot enqueue: `{field}` {problem}")]
+    Bounds {
+        /// Which.
+        field: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The payload cannot be written as JSON, or the result cannot be read as what it should be.
+    #[error("{what} does not fit")]
+    Json {
+        /// Which of the two.
+        what: &'static str,
+        /// What is wrong with it.
+        #[source]
+        cause: serde_json::Error,
+    },
+    /// The server refused, or was away for too long.
+    #[error("the server refused: {}", .0.message())]
+    Refused(#[source] Box<Status>),
+    /// The server's answer makes no sense.
+    #[error("cannot understand the server's answer: {0}")]
+    Answer(String),
+    /// The job died.
+    #[error("job {id} is dead: {reason}")]
+    Dead {
+        /// Which.
+        id: JobId,
+        /// Its last error, or why it died.
+        reason: String,
+    },
+    /// The job was cancelled.
+    #[error("job {0} was cancelled")]
+    Cancelled(JobId),
+}
+
+impl From<DecodeError> for ClientError {
+    fn from(error: DecodeError) -> ClientError {
+        ClientError::Answer(error.to_string())
+    }
+}
+
+impl Client {
+    /// Connects to the server at this address.
+    ///
+    /// # Errors
+    /// There is none, or the address is not one.
+    pub async fn connect(url: impl Into<String>) -> Result<Client, ClientError> {
+        let url = url.into();
+        let failed = |cause| ClientError::Connect { url: url.clone(), cause };
+        let channel = wire::endpoint(&url).map_err(failed)?.connect().await.map_err(failed)?;
+        let jobs = JobsClient::new(channel)
+            .max_decoding_message_size(MESSAGE_BYTES)
+            .max_encoding_message_size(MESSAGE_BYTES);
+        Ok(Client { jobs })
+    }
+
+    /// A job to be enqueued: say more about it, then `.await` it.
+    pub fn enqueue<P: Serialize, R>(&self, job: &Job<P, R>, payload: P) -> Enqueue<R> {
+        let spec = job
+            .spec()
+            .map_err(|(what, text, cause)| ClientError::Name { what, text: text.into(), cause })
+            .and_then(|mut spec| {
+                spec.payload = serde_json::to_string(&payload)
+                    .map_err(|cause| ClientError::Json { what: "payload", cause })?;
+                Ok(spec)
+            });
+        Enqueue {
+            client: self.clone(),
+            spec,
+            idempotency_key: uuid::Uuid::new_v4().to_string(),
+            result: PhantomData,
+        }
+    }
+}
+
+/// A submission that is being put together.
+#[must_use = "nothing is enqueued before it is awaited"]
+pub struct Enqueue<R> {
+    client: Client,
+    spec: Result<JobSpec, ClientError>,
+    idempotency_key: String,
+    result: PhantomData<fn() -> R>,
+}
+
+impl<R> Enqueue<R> {
+    /// At most one live job of its kind with this key.
+    pub fn key(self, key: impl Into<String>) -> Enqueue<R> {
+        self.with(|spec| spec.options.unique_key = Some(key.into()))
+    }
+
+    /// Another queue than its kind's.
+    pub fn queue(mut self, queue: &str) -> Enqueue<R> {
+        match (&mut self.spec, queue.parse()) {
+            (Ok(spec), Ok(name)) => spec.queue = name,
+            (Ok(_), Err(cause)) => {
+                self.spec = Err(ClientError::Name { what: "queue", text: queue.into(), cause });
+            }
+            // The first mistake is the one that is told.
+            (Err(_), _) => {}
+        }
+        self
+    }
+
+    /// Larger runs first.
+    pub fn priority(self, priority: i8) -> Enqueue<R> {
+        self.with(|spec| spec.priority = priority)
+    }
+
+    /// Not before this long from now.
+    pub fn delay(self, delay: Duration) -> Enqueue<R> {
+        self.with(|spec| spec.run_at = Some(clock::wall() + delay))
+    }
+
+    /// Attempts allowed in all, the first included.
+    pub fn max_attempts(self, attempts: u32) -> Enqueue<R> {
+        self.with(|spec| spec.options.max_attempts = attempts)
+    }
+
+    /// For finding it again.
+    pub fn tag(self, tag: impl Into<String>) -> Enqueue<R> {
+        self.with(|spec| spec.options.tags.push(tag.into()))
+    }
+
+    /// W3C trace context to hand to the handler.
+    pub fn traceparent(self, traceparent: impl Into<String>) -> Enqueue<R> {
+        self.with(|spec| spec.options.traceparent = Some(traceparent.into()))
+    }
+
+    /// Same key, same job, for 24 hours; a fresh one if not given.
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Enqueue<R> {
+        self.idempotency_key = key.into();
+        self
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut JobSpec)) -> Enqueue<R> {
+        if let Ok(spec) = &mut self.spec {
+            change(spec);
+        }
+        self
+    }
+
+    async fn send(self) -> Result<Enqueued<R>, ClientError> {
+        let spec = self.spec?;
+        spec.check().map_err(|e| ClientError::Bounds { field: e.field, problem: e.problem })?;
+        let request = v1::EnqueueRequest { job: Some(spec.into()), idempotency_key: self.idempotency_key };
+        let jobs = self.client.jobs.clone();
+        let answer = patiently(|| {
+            let (mut jobs, request) = (jobs.clone(), request.clone());
+            async move { jobs.enqueue(request).await }
+        })
+        .await?;
+        let id = answer
+            .id
+            .parse()
+            .map_err(|e: ganger_core::ids::ParseIdError| ClientError::Answer(e.to_string()))?;
+        Ok(Enqueued { client: self.client, id, deduplicated: answer.deduplicated, result: PhantomData })
+    }
+}
+
+impl<R: 'static> IntoFuture for Enqueue<R> {
+    type Output = Result<Enqueued<R>, ClientError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.send())
+    }
+}
+
+/// A job that the server has taken, durably.
+#[derive(Debug)]
+pub struct Enqueued<R> {
+    client: Client,
+    id: JobId,
+    deduplicated: bool,
+    result: PhantomData<fn() -> R>,
+}
+
+impl<R: DeserializeOwned> Enqueued<R> {
+    /// Its identity.
+    #[must_use]
+    pub fn id(&self) -> JobId {
+        self.id
+    }
+
+    /// The unique key was held: this is the job that holds it, not a new one.
+    #[must_use]
+    pub fn deduplicated(&self) -> bool {
+        self.deduplicated
+    }
+
+    /// Waits until the job is final, as long as that takes and the server can be asked.
+    ///
+    /// # Errors
+    /// The job died or was cancelled, its result is not an `R`, or the server is away for too long.
+    pub async fn wait(&self) -> Result<R, ClientError> {
+        let request = v1::GetRequest { id: self.id.to_string(), wait: Some(HOLD) };
+        loop {
+            let jobs = self.client.jobs.clone();
+            let job = patiently(|| {
+                let (mut jobs, request) = (jobs.clone(), request.clone());
+                async move { jobs.get(request).await }
+            })
+            .await?;
+            let state = State::parse(&job.state)
+                .ok_or_else(|| ClientError::Answer(format!("unknown state `{}`", job.state)))?;
+            match state {
+                State::Succeeded => {
+                    let result = if job.result.is_empty() { "null" } else { &job.result };
+                    return serde_json::from_str(result)
+                        .map_err(|cause| ClientError::Json { what: "result", cause });
+                }
+                State::Dead => {
+                    let reason = if job.last_error.is_empty() { job.reason } else { job.last_error };
+                    return Err(ClientError::Dead { id: self.id, reason });
+                }
+                State::Cancelled => return Err(ClientError::Cancelled(self.id)),
+                State::Scheduled | State::Queued | State::Running | State::Retrying => {}
+            }
+        }
+    }
+}
+
+/// Asks again while the server is away, a bounded number of times.
+async fn patiently<T, F>(ask: impl Fn() -> F) -> Result<T, ClientError>
+where
+    F: Future<Output = Result<tonic::Response<T>, Status>>,
+{
+    let mut delays = RETRY;
+    for _ in 1..TRIES {
+        match ask().await {
+            Ok(answer) => return Ok(answer.into_inner()),
+            // Code `Unknown` is what a connection that broke underneath reads as.
+            Err(status) if matches!(status.code(), Code::Unavailable | Code::Unknown) => {
+                tracing::debug!("the server is away: {}", status.message());
+                tokio::time::sleep(delays.next()).await;
+            }
+            Err(status) => return Err(ClientError::Refused(Box::new(status))),
+        }
+    }
+    ask().await.map(tonic::Response::into_inner).map_err(|status| ClientError::Refused(Box::new(status)))
+}

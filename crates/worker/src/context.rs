@@ -1,0 +1,181 @@
+//! What a handler knows about its attempt, and what it can say meanwhile.
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use ganger_core::message::{CancelWhy, Work};
+use ganger_core::name::{Kind, QueueName};
+use ganger_core::{Fence, JobId};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::chatter::Chatter;
+use crate::clock;
+use crate::error::JobError;
+
+/// One attempt, as its handler sees it. Cheap to clone and to send to other threads.
+#[derive(Clone)]
+pub struct Ctx(Arc<Inner>);
+
+struct Inner {
+    work: Work,
+    traceparent: Option<String>,
+    deadline: Option<Instant>,
+    cancel: CancellationToken,
+    why: OnceLock<CancelWhy>,
+    chatter: Chatter,
+}
+
+impl Ctx {
+    pub(crate) fn new(work: Work, traceparent: Option<String>, bell: Arc<Notify>) -> Ctx {
+        let deadline = work.timeout.and_then(|timeout| clock::instant().checked_add(timeout));
+        Ctx(Arc::new(Inner {
+            work,
+            traceparent,
+            deadline,
+            cancel: CancellationToken::new(),
+            why: OnceLock::new(),
+            chatter: Chatter::new(bell),
+        }))
+    }
+
+    /// The job. The same for every attempt: a good idempotency key for effects elsewhere.
+    #[must_use]
+    pub fn job_id(&self) -> JobId {
+        self.0.work.job
+    }
+
+    /// What sort of job it is.
+    #[must_use]
+    pub fn kind(&self) -> &Kind {
+        &self.0.work.kind
+    }
+
+    /// Where it waited.
+    #[must_use]
+    pub fn queue(&self) -> &QueueName {
+        &self.0.work.queue
+    }
+
+    /// Which attempt this is, from 1.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.0.work.attempt
+    }
+
+    /// Attempts allowed in all.
+    #[must_use]
+    pub fn max_attempts(&self) -> u32 {
+        self.0.work.max_attempts
+    }
+
+    /// Threads granted; perhaps fewer than the job asked for.
+    #[must_use]
+    pub fn threads(&self) -> u16 {
+        self.0.work.threads
+    }
+
+    /// Proof of the lease, which only grows from attempt to attempt: a store that remembers the
+    /// largest it has seen can refuse a handler that lost its lease.
+    #[must_use]
+    pub fn fence(&self) -> Fence {
+        self.0.work.fence
+    }
+
+    /// W3C trace context of whoever submitted the job.
+    #[must_use]
+    pub fn traceparent(&self) -> Option<&str> {
+        self.0.traceparent.as_deref()
+    }
+
+    /// When the attempt runs out of time.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.0.deadline
+    }
+
+    /// Time left; `None` if there is no timeout.
+    #[must_use]
+    pub fn remaining(&self) -> Option<Duration> {
+        self.0.deadline.map(|at| at.saturating_duration_since(clock::instant()))
+    }
+
+    /// Whether the handler is to stop. An error returned after that is no failure of the job.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.cancel.is_cancelled()
+    }
+
+    /// Waits until the handler is to stop.
+    pub async fn cancelled(&self) {
+        self.0.cancel.cancelled().await;
+    }
+
+    /// Why the handler is to stop, once it is.
+    #[must_use]
+    pub fn cancel_reason(&self) -> Option<CancelWhy> {
+        self.0.why.get().copied()
+    }
+
+    /// Does this, but no longer than until the handler is to stop.
+    ///
+    /// # Errors
+    /// The handler was told to stop first.
+    pub async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T, JobError> {
+        tokio::select! {
+            done = work => Ok(done),
+            () = self.cancelled() => Err(JobError::retry("told to stop")),
+        }
+    }
+
+    /// How far it is, from 0 to 1, and in words. Never blocks; only the latest is sent.
+    pub fn progress(&self, fraction: f32, note: impl Into<String>) {
+        self.0.chatter.progress(fraction, note.into());
+    }
+
+    /// A line for the attempt's log. Never blocks; if the server cannot keep up, the oldest lines are
+    /// dropped.
+    pub fn log(&self, line: impl AsRef<str>) {
+        self.0.chatter.log(line.as_ref());
+    }
+
+    pub(crate) fn cancel(&self, why: CancelWhy) {
+        // The first reason stands.
+        let _ = self.0.why.set(why);
+        self.0.cancel.cancel();
+    }
+
+    pub(crate) fn work(&self) -> &Work {
+        &self.0.work
+    }
+
+    pub(crate) fn chatter(&self) -> &Chatter {
+        &self.0.chatter
+    }
+
+    #[cfg(test)]
+    pub(crate) fn for_test(kind: &str) -> Ctx {
+        Ctx::for_attempt(kind, 1)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn for_attempt(kind: &str, attempt: u32) -> Ctx {
+        let work = Work {
+            job: JobId::new(1, [7; 10]),
+            fence: Fence::default(),
+            attempt,
+            threads: 2,
+            kind: kind.parse().expect("a kind"),
+            queue: QueueName::default(),
+            timeout: None,
+            max_attempts: 5,
+        };
+        Ctx::new(work, None, Arc::new(Notify::new()))
+    }
+}
+
+impl std::fmt::Debug for Ctx {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Ctx({} attempt {})", self.job_id(), self.attempt())
+    }
+}

@@ -1,0 +1,147 @@
+//! One connection and one stream to the server.
+//!
+//! A task dials, opens the stream and reads it; what it meets comes out as [`WireEvent`]s, in order.
+//! Dropping the wire ends the task and the connection with it.
+
+use std::time::Duration;
+
+use ganger_proto::v1::{self, worker_client::WorkerClient};
+use ganger_proto::{DecodeError, Down, MESSAGE_BYTES};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::task::AbortOnDropHandle;
+use tonic::transport::{Channel, Endpoint};
+
+/// How long one try to connect may take.
+const DIAL: Duration = Duration::from_secs(5);
+/// How often a silent connection is checked, and how long its answer may take.
+const KEEP_ALIVE: Duration = Duration::from_secs(20);
+/// HTTP/2 windows: the default of 64 KiB would slow down a worker far away.
+const STREAM_WINDOW: u32 = 4 << 20;
+const CONNECTION_WINDOW: u32 = 16 << 20;
+/// Messages in either direction between the session and the connection.
+const BUFFERED: usize = 16;
+/// How long the server may take to close its side after a goodbye.
+const CLOSING: Duration = Duration::from_secs(1);
+
+/// What happens on a wire.
+pub(crate) enum WireEvent {
+    /// Connected: the stream opens with the first message sent, a hello.
+    Dialled,
+    /// The server said something.
+    Message(Down),
+    /// There is a place for a message to the server.
+    Room,
+    /// It is over; a new wire is needed.
+    Broken(String),
+}
+
+/// One connection, from dialling to its end.
+pub(crate) struct Wire {
+    outbound: mpsc::Sender<v1::FromWorker>,
+    events: mpsc::Receiver<WireEvent>,
+    task: AbortOnDropHandle<()>,
+}
+
+impl Wire {
+    /// Begins to connect. Must be called on the session's runtime.
+    pub(crate) fn dial(endpoint: Endpoint) -> Wire {
+        let (outbound, sending) = mpsc::channel(BUFFERED);
+        let (telling, events) = mpsc::channel(BUFFERED);
+        let task = tokio::spawn(async move {
+            let reason = match converse(endpoint, sending, &telling).await {
+                Ok(()) => "the server closed the stream".to_owned(),
+                Err(reason) => reason,
+            };
+            let _ = telling.send(WireEvent::Broken(reason)).await;
+        });
+        Wire { outbound, events, task: AbortOnDropHandle::new(task) }
+    }
+
+    /// What happens next; room for a message counts only if it is wanted. Can be dropped at any point
+    /// without losing anything.
+    pub(crate) async fn next(&mut self, room_wanted: bool) -> WireEvent {
+        tokio::select! {
+            event = self.events.recv() => {
+                event.unwrap_or_else(|| WireEvent::Broken("the connection's task ended".into()))
+            }
+            // When the stream is over, an event says so.
+            Ok(_) = self.outbound.reserve(), if room_wanted => WireEvent::Room,
+        }
+    }
+
+    /// Another event, if one is there already.
+    pub(crate) fn try_next(&mut self) -> Option<WireEvent> {
+        self.events.try_recv().ok()
+    }
+
+    /// A place for one message, if there is one now.
+    pub(crate) fn try_reserve(&self) -> Option<mpsc::Permit<'_, v1::FromWorker>> {
+        self.outbound.try_reserve().ok()
+    }
+
+    /// Sends the last messages and ends the stream in order: the server hears them, then closes its
+    /// side.
+    pub(crate) async fn close(self, last: impl Iterator<Item = v1::FromWorker>) {
+        let Wire { outbound, mut events, task } = self;
+        let leave = async {
+            for message in last {
+                if outbound.send(message).await.is_err() {
+                    return;
+                }
+            }
+            drop(outbound);
+            while events.recv().await.is_some() {}
+        };
+        // A server that does not close its side has heard the goodbye all the same.
+        let _ = tokio::time::timeout(CLOSING, leave).await;
+        drop(task);
+    }
+}
+
+/// Settings of a connection to that server.
+pub(crate) fn endpoint(url: &str) -> Result<Endpoint, tonic::transport::Error> {
+    Ok(Endpoint::from_shared(url.to_owned())?
+        .connect_timeout(DIAL)
+        .tcp_nodelay(true)
+        .http2_keep_alive_interval(KEEP_ALIVE)
+        .keep_alive_timeout(KEEP_ALIVE)
+        .keep_alive_while_idle(true)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW))
+}
+
+async fn converse(
+    endpoint: Endpoint,
+    sending: mpsc::Receiver<v1::FromWorker>,
+    telling: &mpsc::Sender<WireEvent>,
+) -> Result<(), String> {
+    let channel: Channel = endpoint.connect().await.map_err(|e| chain("cannot connect", &e))?;
+    let mut client = WorkerClient::new(channel)
+        .max_decoding_message_size(MESSAGE_BYTES)
+        .max_encoding_message_size(MESSAGE_BYTES);
+    if telling.send(WireEvent::Dialled).await.is_err() {
+        return Ok(());
+    }
+    let refused = |status: tonic::Status| format!("{}: {}", status.code().description(), status.message());
+    let mut stream = client.session(ReceiverStream::new(sending)).await.map_err(refused)?.into_inner();
+    while let Some(message) = stream.message().await.map_err(refused)? {
+        let down = match Down::try_from(message) {
+            Ok(down) => down,
+            Err(DecodeError::Missing("message")) => {
+                tracing::debug!("ignored a message of a later version of the protocol");
+                continue;
+            }
+            Err(error) => return Err(format!("cannot read a message of the server: {error}")),
+        };
+        if telling.send(WireEvent::Message(down)).await.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn chain(what: &str, error: &dyn std::error::Error) -> String {
+    let deepest = std::iter::successors(Some(error), |e| e.source()).take(8).last();
+    deepest.map_or_else(|| what.to_owned(), |cause| format!("{what}: {cause}"))
+}

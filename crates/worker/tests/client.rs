@@ -1,0 +1,127 @@
+//! The client against a server that answers from a script.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use ganger_core::JobId;
+use ganger_proto::v1::jobs_server::{Jobs, JobsServer};
+use ganger_proto::v1::{self, EnqueueRequest};
+use ganger_worker::{Client, ClientError, Job};
+use support::soon;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::{Request, Response, Status};
+
+const ADD: Job<(u32, u32), u32> = Job::new("add").queue("sums").max_attempts(8);
+
+/// Takes every job, after having been away once, and says what became of it.
+struct Script {
+    heard: mpsc::Sender<EnqueueRequest>,
+    calls: Arc<AtomicUsize>,
+    end: v1::Job,
+}
+
+#[tonic::async_trait]
+impl Jobs for Script {
+    async fn enqueue(
+        &self,
+        request: Request<EnqueueRequest>,
+    ) -> Result<Response<v1::EnqueueResponse>, Status> {
+        self.heard.send(request.into_inner()).await.map_err(|_| Status::internal("the test is over"))?;
+        if self.calls.fetch_add(1, Ordering::SeqCst) == 0 {
+            return Err(Status::unavailable("starting"));
+        }
+        let id = JobId::new(1, [1; 10]).to_string();
+        Ok(Response::new(v1::EnqueueResponse { id, deduplicated: true, replayed: false }))
+    }
+
+    async fn get(&self, _: Request<v1::GetRequest>) -> Result<Response<v1::Job>, Status> {
+        let running = self.calls.fetch_add(1, Ordering::SeqCst) < 3;
+        let state = if running { "running".to_owned() } else { self.end.state.clone() };
+        Ok(Response::new(v1::Job { state, ..self.end.clone() }))
+    }
+
+    async fn enqueue_batch(
+        &self,
+        _: Request<v1::EnqueueBatchRequest>,
+    ) -> Result<Response<v1::EnqueueBatchResponse>, Status> {
+        Err(Status::unimplemented("not in the script"))
+    }
+
+    async fn list(&self, _: Request<v1::ListRequest>) -> Result<Response<v1::ListResponse>, Status> {
+        Err(Status::unimplemented("not in the script"))
+    }
+
+    async fn cancel(&self, _: Request<v1::CancelRequest>) -> Result<Response<v1::Job>, Status> {
+        Err(Status::unimplemented("not in the script"))
+    }
+
+    async fn replay(&self, _: Request<v1::ReplayRequest>) -> Result<Response<v1::Job>, Status> {
+        Err(Status::unimplemented("not in the script"))
+    }
+
+    async fn run_now(&self, _: Request<v1::RunNowRequest>) -> Result<Response<v1::Job>, Status> {
+        Err(Status::unimplemented("not in the script"))
+    }
+
+    async fn attempts(
+        &self,
+        _: Request<v1::AttemptsRequest>,
+    ) -> Result<Response<v1::AttemptsResponse>, Status> {
+        Err(Status::unimplemented("not in the script"))
+    }
+}
+
+async fn client(end: v1::Job) -> (Client, mpsc::Receiver<EnqueueRequest>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (heard, hearing) = mpsc::channel(8);
+    let service = JobsServer::new(Script { heard, calls: Arc::default(), end });
+    let incoming = TcpListenerStream::new(listener);
+    tokio::spawn(tonic::transport::Server::builder().add_service(service).serve_with_incoming(incoming));
+    (Client::connect(url).await.unwrap(), hearing)
+}
+
+fn ended(state: &str) -> v1::Job {
+    v1::Job { state: state.into(), result: "5".into(), last_error: "overflow".into(), ..Default::default() }
+}
+
+#[tokio::test]
+async fn a_submission_is_sent_again_under_the_same_idempotency_key_and_its_result_is_typed() {
+    let (client, mut heard) = client(ended("succeeded")).await;
+    let job = client.enqueue(&ADD, (2, 3)).key("two and three").priority(7).delay(Duration::from_secs(60));
+    let job = soon(job.into_future()).await.unwrap();
+    let (first, second) = (heard.recv().await.unwrap(), heard.recv().await.unwrap());
+    assert_eq!(first, second);
+    assert!(!first.idempotency_key.is_empty());
+    let sent = first.job.unwrap();
+    assert_eq!((sent.kind.as_str(), sent.queue.as_str(), sent.payload.as_str()), ("add", "sums", "[2,3]"));
+    assert_eq!((sent.unique_key.as_str(), sent.priority, sent.max_attempts), ("two and three", 7, 8));
+    assert!(sent.run_at.is_some());
+    assert!(job.deduplicated());
+    assert_eq!(soon(job.wait()).await.unwrap(), 5);
+}
+
+#[tokio::test]
+async fn a_dead_or_cancelled_job_is_an_error_that_says_so() {
+    let (dying, _heard) = client(ended("dead")).await;
+    let job = dying.enqueue(&ADD, (1, 1)).await.unwrap();
+    let error = soon(job.wait()).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("job {} is dead: overflow", job.id()));
+    let (cancelled, _heard) = client(ended("cancelled")).await;
+    let job = cancelled.enqueue(&ADD, (1, 1)).await.unwrap();
+    assert!(matches!(soon(job.wait()).await, Err(ClientError::Cancelled(id)) if id == job.id()));
+}
+
+#[tokio::test]
+async fn a_mistake_is_told_before_anything_is_sent() {
+    let (client, mut heard) = client(ended("succeeded")).await;
+    let error = client.enqueue(&ADD, (1, 1)).queue("no spaces").await.unwrap_err();
+    assert!(error.to_string().starts_with("queue `no spaces` contains"), "{error}");
+    let error = client.enqueue(&ADD, (1, 1)).max_attempts(0).await.unwrap_err();
+    assert_eq!(error.to_string(), "cannot enqueue: `max_attempts` is 0, allowed are 1 to 1000");
+    assert!(heard.try_recv().is_err());
+}
