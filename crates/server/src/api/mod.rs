@@ -1,0 +1,29 @@
+//! The JSON of the REST API: what travels in each body, both ways.
+//!
+//! The server writes these types and reads the requests among them field by field (so that every
+//! mistake is named at once); the command line reads them back. Names are `snake_case`, moments are
+//! RFC 3339 in UTC, durations are humane texts (`"1h30m"`) where a person sets them and whole
+//! milliseconds (`…_ms`) where they were measured.
+
+pub mod duration;
+mod explain;
+mod job;
+mod problem;
+mod queue;
+mod stats;
+mod submit;
+mod worker;
+
+pub use duration::{HumanDuration, Timeout};
+pub use explain::{ExplainBody, GateBody, PositionBody};
+pub use job::{AttemptBody, AttemptsBody, CancelBody, JobBody, JobPage, ProgressBody, RetryBody, ScanBody};
+pub use problem::{FieldProblem, ProblemBody};
+pub use queue::{
+    CountsBody, KeepBody, PurgeBody, QueueBody, QueuePut, QueuesBody, RetentionBody, RetentionPut,
+};
+pub use stats::{CapabilitiesBody, CheckBody, KindStatsBody, LimitsBody, ReadyBody, StatsBody};
+pub use submit::{
+    BatchBody, BatchRequest, BatchResult, BatchSummary, ImportBody, ImportError, NewJobRequest, RetryRequest,
+    SubmittedBody,
+};
+pub use worker::{LeaseBody, WorkerBody, WorkersBody};

@@ -1,0 +1,328 @@
+//! The thread that owns the coordinator.
+//!
+//! It waits for the first message or the coordinator's next moment, takes everything that waits,
+//! lets the coordinator decide, and carries out what it decided: batches to the writer, replies to
+//! clients, messages to workers, events to whoever listens. It never waits for any of them.
+//!
+//! A leader that must step down begins again as the next one: a new term, a fresh load, a new
+//! coordinator. Whoever waited for an answer learns that it is unknown. A panic in the coordinator
+//! ends the thread, and with it every answer: a server that does not know is better than one that lies.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ganger_core::change::{Batch, Snapshot};
+use ganger_core::coordinator::Coordinator;
+use ganger_core::coordinator::port::{Input, Options, Output, Reply, Ticket};
+use ganger_core::event::Event;
+use ganger_core::leadership::{Step, Takeover};
+use ganger_core::{Mono, Now, Term};
+use ganger_store::StoreError;
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tracing::{error, info, warn};
+
+use crate::gateway::Gateway;
+use crate::inbox::{INBOX, Message, Written};
+use crate::service::Numbered;
+use crate::writer::{Writer, WriterParts};
+
+/// How long a stopping leader goes on to finish what clients wait for.
+const STOP_WITHIN: Duration = Duration::from_secs(10);
+/// Wait before another attempt to take over, the first time.
+const TAKE_OVER_AGAIN: Duration = Duration::from_millis(100);
+/// Wait before another attempt to take over, at the most.
+const TAKE_OVER_AGAIN_MAX: Duration = Duration::from_secs(2);
+
+/// What the thread is doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It takes over: a new term, and a load.
+    TakingOver,
+    /// It leads.
+    Leading(Term),
+    /// It ended as it was told to.
+    Stopped,
+    /// It ended because it could not go on.
+    Failed(String),
+}
+
+/// Everything the thread works with.
+pub struct CoordinatorThread {
+    /// Name of this server in the store.
+    pub server: String,
+    /// How the coordinator behaves.
+    pub options: Options,
+    /// The store, the clock and what the writer needs.
+    pub parts: WriterParts,
+    /// What comes in.
+    pub inbox: mpsc::Receiver<Message>,
+    /// The streams of workers.
+    pub gateway: Gateway,
+    /// Whoever listens. The only strong sender: listeners end with the thread.
+    pub events: broadcast::Sender<Arc<Numbered>>,
+    /// Where the thread tells what it is doing.
+    pub phase: watch::Sender<Phase>,
+    /// Where the writer and the store run.
+    pub runtime: tokio::runtime::Handle,
+}
+
+/// Why a leader ended.
+enum Ended {
+    Stopped,
+    SteppedDown { more_than: u64 },
+}
+
+/// One leader, from its takeover to its end.
+struct Leader {
+    term: Term,
+    coordinator: Coordinator,
+    writer: Writer,
+    /// A batch is being written.
+    writing: bool,
+    tickets: HashMap<Ticket, oneshot::Sender<Reply>>,
+    stop_at: Option<Mono>,
+    ended: Option<Ended>,
+}
+
+impl CoordinatorThread {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The operating system gives no thread.
+    pub fn spawn(mut self) -> std::io::Result<std::thread::JoinHandle<()>> {
+        // Only for waiting: nothing else runs on it, so nobody can delay the coordinator.
+        let wait = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        std::thread::Builder::new().name("coordinator".into()).spawn(move || {
+            let end = catch_unwind(AssertUnwindSafe(|| self.run(&wait)));
+            let phase = match end {
+                Ok(Ok(())) => Phase::Stopped,
+                Ok(Err(cause)) => Phase::Failed(cause.to_string()),
+                Err(_) => {
+                    error!("the coordinator panicked: this server ends rather than give wrong answers");
+                    Phase::Failed("the coordinator panicked".into())
+                }
+            };
+            self.gateway.close_all();
+            self.inbox.close();
+            self.phase.send_replace(phase);
+        })
+    }
+
+    fn run(&mut self, wait: &tokio::runtime::Runtime) -> Result<(), StoreError> {
+        let mut more_than = 0;
+        let mut first = true;
+        let mut number = 0;
+        loop {
+            let Some((term, coordinator)) = self.take_over(wait, more_than, first)? else { return Ok(()) };
+            first = false;
+            info!(term = term.number, "leads in term {term}");
+            self.gateway.lead();
+            self.phase.send_replace(Phase::Leading(term));
+            let ended = self.lead(wait, term, coordinator, &mut number);
+            self.phase.send_replace(Phase::TakingOver);
+            self.gateway.close_all();
+            match ended {
+                Ended::Stopped => return Ok(()),
+                Ended::SteppedDown { more_than: least } => more_than = least.max(term.number),
+            }
+        }
+    }
+
+    /// A new term and everything it begins with; `None` if the server stops meanwhile. Only the
+    /// first takeover may fail: later ones are tried until they succeed.
+    fn take_over(
+        &mut self,
+        wait: &tokio::runtime::Runtime,
+        more_than: u64,
+        first: bool,
+    ) -> Result<Option<(Term, Coordinator)>, StoreError> {
+        let mut pause = TAKE_OVER_AGAIN;
+        loop {
+            let cause = match wait.block_on(self.load(more_than)) {
+                Ok(loaded) => return Ok(Some(loaded)),
+                Err(cause) if first => return Err(cause),
+                Err(cause) => cause,
+            };
+            warn!("cannot take over: {cause}");
+            if self.stopped_within(wait, pause) {
+                return Ok(None);
+            }
+            pause = (pause * 2).min(TAKE_OVER_AGAIN_MAX);
+        }
+    }
+
+    async fn load(&self, more_than: u64) -> Result<(Term, Coordinator), StoreError> {
+        let (store, server, clock) =
+            (self.parts.store.clone(), self.server.clone(), self.parts.clock.clone());
+        let load = self.runtime.spawn(async move {
+            let mut snapshot = Snapshot::default();
+            let (mut takeover, mut step) = Takeover::begin(clock.now().mono);
+            loop {
+                step = match step {
+                    Step::Bump => {
+                        let term = store.take_over(&server, more_than).await?;
+                        takeover.bumped(clock.now().mono, term)
+                    }
+                    Step::Load => {
+                        snapshot = store.load().await?;
+                        takeover.loaded()
+                    }
+                    Step::Lead(reign) => return Ok((reign, snapshot)),
+                };
+            }
+        });
+        let (reign, snapshot) =
+            load.await.map_err(|_| StoreError::Failed("the takeover was interrupted".into()))??;
+        self.parts.payloads.loaded(&snapshot);
+        let now = self.parts.clock.now();
+        Ok((reign.term, Coordinator::new(self.options.clone(), reign, snapshot, now)))
+    }
+
+    /// Waits, and refuses whoever asks meanwhile: dropping a message drops its reply channel.
+    fn stopped_within(&mut self, wait: &tokio::runtime::Runtime, pause: Duration) -> bool {
+        let until = self.parts.clock.now().mono + pause;
+        loop {
+            let rest = self.parts.clock.until(until);
+            match wait.block_on(async { tokio::time::timeout(rest, self.inbox.recv()).await }) {
+                Ok(Some(Message::Stop) | None) => return true,
+                Ok(Some(_)) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn lead(
+        &mut self,
+        wait: &tokio::runtime::Runtime,
+        term: Term,
+        coordinator: Coordinator,
+        number: &mut u64,
+    ) -> Ended {
+        let writer = Writer::start(&self.runtime, self.parts.clone(), term);
+        let tickets = HashMap::new();
+        let mut leader =
+            Leader { term, coordinator, writer, writing: false, tickets, stop_at: None, ended: None };
+        let mut messages = Vec::new();
+        let mut out = Vec::new();
+        let mut next_ticket = 0;
+        loop {
+            let now = self.parts.clock.now();
+            leader.coordinator.handle(now, Input::Tick, &mut out);
+            for message in messages.drain(..) {
+                leader.take(now, message, &mut next_ticket, &mut out);
+            }
+            leader.coordinator.settle(now, &mut out);
+            self.carry_out(&mut leader, &mut out, number);
+            if let Some(ended) = leader.ended(now.mono) {
+                return ended;
+            }
+            let next = leader.coordinator.next_tick().min(now.mono + self.options.tick);
+            let pause = self.parts.clock.until(leader.stop_at.map_or(next, |stop| stop.min(next)));
+            let received = wait.block_on(async {
+                tokio::time::timeout(pause, self.inbox.recv_many(&mut messages, INBOX)).await
+            });
+            // Nobody can ask any more.
+            if received == Ok(0) {
+                messages.push(Message::Stop);
+            }
+        }
+    }
+
+    fn carry_out(&mut self, leader: &mut Leader, out: &mut Vec<Output>, number: &mut u64) {
+        // A claim must hear that its lease was lost before it hears the acknowledgement.
+        for output in out.iter() {
+            if let Output::Event(Event::LeaseLost { fence, session, .. }) = output {
+                self.gateway.lease_lost(*session, *fence);
+            }
+        }
+        for output in out.drain(..) {
+            match output {
+                Output::Commit(batch) => leader.commit(batch),
+                Output::Reply(ticket, reply) => leader.reply(ticket, reply),
+                Output::Send { session, stream, message } => self.gateway.send(session, stream, message),
+                Output::Event(event) => {
+                    self.parts.observer.event(&event);
+                    *number += 1;
+                    // Nobody may be listening.
+                    let _ = self.events.send(Arc::new(Numbered { number: *number, event }));
+                }
+                Output::StepDown { more_than, reason } => {
+                    warn!(term = leader.term.number, "steps down: {reason}");
+                    leader.ended = Some(Ended::SteppedDown { more_than });
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl Leader {
+    fn take(&mut self, now: Now, message: Message, next_ticket: &mut u64, out: &mut Vec<Output>) {
+        let input = match message {
+            Message::Ask(ask, reply) => {
+                *next_ticket += 1;
+                let ticket = Ticket(*next_ticket);
+                self.tickets.insert(ticket, reply);
+                Input::Ask(ticket, ask)
+            }
+            Message::FromWorker { session, stream, message } => {
+                Input::FromWorker { session, stream, message }
+            }
+            Message::WorkerDied(session) => Input::WorkerDied(session),
+            // What the writer of an earlier term had still to say.
+            Message::Written { term, .. } if term != self.term => return,
+            Message::Written { number, outcome, .. } => {
+                self.writing = false;
+                match outcome {
+                    Written::Durable(applied) => Input::Committed { number, applied },
+                    Written::Refused(reason) => Input::Refused { number, reason },
+                    Written::TermLost => {
+                        warn!(term = self.term.number, "lost term {}: another leader has begun", self.term);
+                        self.ended = Some(Ended::SteppedDown { more_than: self.term.number });
+                        return;
+                    }
+                }
+            }
+            Message::Look(look) => {
+                look(&self.coordinator, now);
+                return;
+            }
+            Message::Stop => {
+                self.stop_at = self.stop_at.or(Some(now.mono + STOP_WITHIN));
+                return;
+            }
+        };
+        if self.ended.is_none() {
+            self.coordinator.handle(now, input, out);
+        }
+    }
+
+    fn commit(&mut self, batch: Arc<Batch>) {
+        self.writing = true;
+        if !self.writer.write(batch) {
+            error!("the writer does not take a batch: begins again from the store");
+            self.ended = Some(Ended::SteppedDown { more_than: self.term.number });
+        }
+    }
+
+    fn reply(&mut self, ticket: Ticket, reply: Reply) {
+        if let Some(waiting) = self.tickets.remove(&ticket) {
+            // Whoever asked may have gone away meanwhile.
+            let _ = waiting.send(reply);
+        }
+    }
+
+    fn ended(&mut self, now: Mono) -> Option<Ended> {
+        if let Some(ended) = self.ended.take() {
+            return Some(ended);
+        }
+        let stop_at = self.stop_at?;
+        let settled = self.tickets.is_empty() && !self.writing;
+        if !settled && now >= stop_at {
+            warn!("stops although {} calls wait for the store", self.tickets.len());
+        }
+        (settled || now >= stop_at).then_some(Ended::Stopped)
+    }
+}

@@ -1,0 +1,235 @@
+//! `ganger.v1.Jobs`: what REST offers under `/v1/jobs`, for programs.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use ganger_core::change::{Intake, Submitted};
+use ganger_core::coordinator::port::Refusal;
+use ganger_core::job::JobSpec;
+use ganger_core::name::QueueName;
+use ganger_core::{JobId, limits};
+use ganger_proto::v1;
+use ganger_proto::v1::jobs_server::Jobs;
+use ganger_store::read::StoredJob;
+use tonic::metadata::MetadataMap;
+use tonic::{Request, Response, Status};
+
+use super::status::{item, status};
+use super::{intake, shown};
+use crate::http::ExecToken;
+use crate::http::problem::{Code, Problem};
+use crate::metrics::Metrics;
+use crate::service::{Service, ServiceError, WAIT_MAX};
+
+/// The header that lets a client submit jobs of kind `exec`.
+const EXEC_TOKEN: &str = "x-ganger-exec-token";
+
+/// The door for programs.
+#[derive(Debug)]
+pub(super) struct JobsDoor {
+    pub(super) service: Service,
+    pub(super) exec_token: Option<ExecToken>,
+    pub(super) metrics: Metrics,
+}
+
+#[tonic::async_trait]
+impl Jobs for JobsDoor {
+    async fn enqueue(
+        &self,
+        request: Request<v1::EnqueueRequest>,
+    ) -> Result<Response<v1::EnqueueResponse>, Status> {
+        let exec_allowed = self.exec_allowed(request.metadata());
+        let request = request.into_inner();
+        let wire = request.job.ok_or_else(|| missing("job"))?;
+        let spec = intake::job(wire, exec_allowed).map_err(status)?;
+        let (intakes, replayed) = self.submit("Enqueue", request.idempotency_key, vec![spec]).await?;
+        let intake = intakes.first().copied().ok_or_else(unanswered)?;
+        Ok(Response::new(answered(intake, replayed)))
+    }
+
+    async fn enqueue_batch(
+        &self,
+        request: Request<v1::EnqueueBatchRequest>,
+    ) -> Result<Response<v1::EnqueueBatchResponse>, Status> {
+        let exec_allowed = self.exec_allowed(request.metadata());
+        let request = request.into_inner();
+        bounded(&request.jobs)?;
+        let draining = if request.atomic { HashSet::new() } else { self.draining().await? };
+        let mut specs = Vec::with_capacity(request.jobs.len());
+        let mut items: Vec<Option<Problem>> = Vec::with_capacity(request.jobs.len());
+        for wire in request.jobs {
+            match intake::job(wire, exec_allowed) {
+                Ok(spec) if draining.contains(&spec.queue) => {
+                    items.push(Some(Refusal::QueueDraining(spec.queue).into()));
+                }
+                Ok(spec) => {
+                    specs.push(spec);
+                    items.push(None);
+                }
+                Err(problem) if request.atomic => {
+                    let detail = format!("jobs[{}]: {}", items.len(), problem.detail);
+                    return Err(status(Problem::new(problem.code, detail)));
+                }
+                Err(problem) => items.push(Some(problem)),
+            }
+        }
+        let (intakes, replayed) = match specs.is_empty() {
+            true => (Vec::new(), false),
+            false => self.submit("EnqueueBatch", request.idempotency_key, specs).await?,
+        };
+        let mut intakes = intakes.into_iter();
+        let mut answers = Vec::with_capacity(items.len());
+        for problem in items {
+            let answer = match problem {
+                Some(problem) => v1::batch_item::Answer::Problem(item(problem)),
+                None => {
+                    let intake = intakes.next().ok_or_else(unanswered)?;
+                    v1::batch_item::Answer::Job(answered(intake, replayed))
+                }
+            };
+            answers.push(v1::BatchItem { answer: Some(answer) });
+        }
+        Ok(Response::new(v1::EnqueueBatchResponse { items: answers, replayed }))
+    }
+
+    async fn get(&self, request: Request<v1::GetRequest>) -> Result<Response<v1::Job>, Status> {
+        let request = request.into_inner();
+        let id = job_id(&request.id)?;
+        let wait = match request.wait.map(Duration::try_from) {
+            None => Duration::ZERO,
+            Some(Ok(wait)) if wait <= WAIT_MAX => wait,
+            Some(_) => {
+                let most = WAIT_MAX.as_secs();
+                return Err(status(Problem::parameter("wait", format!("must be from 0 to {most} s"))));
+            }
+        };
+        let view = self.service.wait(id, wait).await.map_err(status)?;
+        Ok(Response::new(shown::job(view.stored, view.worker)))
+    }
+
+    async fn list(&self, request: Request<v1::ListRequest>) -> Result<Response<v1::ListResponse>, Status> {
+        let query = shown::query(request.into_inner()).map_err(status)?;
+        let page = self.service.list(query).await.map_err(status)?;
+        let names = self.service.names_of_workers(&page.jobs).await;
+        let shown = |stored: StoredJob| {
+            let worker = stored.lease.and_then(|lease| names.get(&lease.session).cloned());
+            shown::job(stored, worker)
+        };
+        Ok(Response::new(v1::ListResponse {
+            jobs: page.jobs.into_iter().map(shown).collect(),
+            next_cursor: page.next.map(|id| id.to_string()).unwrap_or_default(),
+            complete: page.complete,
+        }))
+    }
+
+    async fn cancel(&self, request: Request<v1::CancelRequest>) -> Result<Response<v1::Job>, Status> {
+        let id = job_id(&request.into_inner().id)?;
+        self.service.cancel(id).await.map_err(status)?;
+        self.shown(id).await
+    }
+
+    async fn replay(&self, request: Request<v1::ReplayRequest>) -> Result<Response<v1::Job>, Status> {
+        let id = job_id(&request.into_inner().id)?;
+        self.service.replay(id).await.map_err(status)?;
+        self.shown(id).await
+    }
+
+    async fn run_now(&self, request: Request<v1::RunNowRequest>) -> Result<Response<v1::Job>, Status> {
+        let id = job_id(&request.into_inner().id)?;
+        self.service.run_now(id).await.map_err(status)?;
+        self.shown(id).await
+    }
+
+    async fn attempts(
+        &self,
+        request: Request<v1::AttemptsRequest>,
+    ) -> Result<Response<v1::AttemptsResponse>, Status> {
+        let id = job_id(&request.into_inner().id)?;
+        let attempts = self.service.attempts(id).await.map_err(status)?;
+        let attempts = attempts.into_iter().map(shown::attempt).collect();
+        Ok(Response::new(v1::AttemptsResponse { attempts }))
+    }
+}
+
+impl JobsDoor {
+    fn exec_allowed(&self, metadata: &MetadataMap) -> bool {
+        let shown = metadata.get(EXEC_TOKEN).and_then(|value| value.to_str().ok());
+        match (&self.exec_token, shown) {
+            (Some(token), Some(shown)) => token.is(shown),
+            (Some(_), None) | (None, _) => false,
+        }
+    }
+
+    /// Queues that take nothing new: their jobs must not hold up those of other queues.
+    async fn draining(&self) -> Result<HashSet<QueueName>, Status> {
+        let queues = self.service.queues().await.map_err(status)?;
+        Ok(queues.into_iter().filter(|view| view.settings.draining).map(|view| view.queue).collect())
+    }
+
+    /// Submits checked jobs; answers each, and whether the answers are those of an earlier call.
+    async fn submit(
+        &self,
+        call: &str,
+        key: String,
+        specs: Vec<JobSpec>,
+    ) -> Result<(Vec<Intake>, bool), Status> {
+        let now = self.service.clock().now().wall;
+        let idempotency = intake::idempotency(key, call, &specs, now).map_err(status)?;
+        let lanes: Vec<_> = specs.iter().map(|spec| (spec.queue.clone(), spec.kind.clone())).collect();
+        match self.service.submit(idempotency, specs).await {
+            Ok(Submitted::Accepted(intakes)) => {
+                for ((queue, kind), intake) in lanes.iter().zip(&intakes) {
+                    if let Intake::Created(_) = intake {
+                        self.metrics.enqueued(queue.as_str(), kind.as_str(), 1);
+                    }
+                }
+                Ok((intakes, false))
+            }
+            Ok(Submitted::Replayed(intakes)) => Ok((intakes, true)),
+            Ok(Submitted::KeyReused) => Err(status(Problem::new(
+                Code::IdempotencyKeyReused,
+                "this idempotency key came before with another request",
+            ))),
+            Err(error) => Err(status(error)),
+        }
+    }
+
+    async fn shown(&self, id: JobId) -> Result<Response<v1::Job>, Status> {
+        let view = self.service.job(id).await.map_err(status)?;
+        Ok(Response::new(shown::job(view.stored, view.worker)))
+    }
+}
+
+fn answered(intake: Intake, replayed: bool) -> v1::EnqueueResponse {
+    let deduplicated = matches!(intake, Intake::Duplicate(_));
+    v1::EnqueueResponse { id: intake.job().to_string(), deduplicated, replayed }
+}
+
+fn bounded(jobs: &[v1::NewJob]) -> Result<(), Status> {
+    let bytes: usize = jobs.iter().map(|job| job.payload.len()).sum();
+    let (most, most_bytes) = (limits::BATCH_JOBS, limits::BATCH_BYTES);
+    if jobs.is_empty() {
+        return Err(missing("jobs"));
+    }
+    if jobs.len() > most || bytes > most_bytes {
+        let detail = format!(
+            "field `jobs` has {} jobs and {bytes} bytes, the limit is {most} jobs or {most_bytes} bytes",
+            jobs.len()
+        );
+        return Err(status(Problem::new(Code::BodyTooLarge, detail)));
+    }
+    Ok(())
+}
+
+fn job_id(text: &str) -> Result<JobId, Status> {
+    text.parse().map_err(|error| status(Problem::new(Code::InvalidParameter, format!("field `id`: {error}"))))
+}
+
+fn missing(field: &str) -> Status {
+    status(Problem::new(Code::ValidationFailed, format!("field `{field}` is missing")))
+}
+
+/// A store answers every job of a submission.
+fn unanswered() -> Status {
+    status(ServiceError::Refused(Refusal::Store("a job was not answered".into())))
+}

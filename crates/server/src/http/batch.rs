@@ -1,0 +1,245 @@
+//! Submitting up to a thousand jobs in one request.
+//!
+//! Jobs that are not valid are answered one by one and do not hold up the others, unless the batch is
+//! `atomic`. All valid jobs go in with one commit.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::HeaderValue;
+use axum::response::IntoResponse as _;
+use ganger_core::change::{Idempotency, Intake, Submitted};
+use ganger_core::coordinator::port::Refusal;
+use ganger_core::job::JobSpec;
+use ganger_core::limits;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::fields::{self, Object, elements};
+use super::problem::{Code, Problem};
+use super::request::{self, Answer, Params};
+use super::{App, intake, jobs};
+use crate::api::{BatchBody, BatchRequest, BatchResult, BatchSummary, FieldProblem, ProblemBody};
+use crate::service::ServiceError;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(batch))
+}
+
+/// Submit many jobs
+///
+/// Up to 1,000 jobs or 4 MiB. Each is answered on its own; with `atomic` all are taken in, or none.
+#[utoipa::path(post, path = "/v1/jobs:batch", tag = "jobs", request_body = BatchRequest,
+    params(
+        ("Idempotency-Key" = Option<String>, Header, description = "Same key and body: the same answer, for 24 h"),
+        ("X-Ganger-Exec-Token" = Option<String>, Header, description = "Needed for jobs of kind exec"),
+    ),
+    responses((status = 200, body = BatchBody),
+        (status = 422, body = ProblemBody, description = "An atomic batch with a job that is not valid")))]
+async fn batch(State(app): State<App>, params: Params, request: Request) -> Answer {
+    params.only(&[])?;
+    let headers = request.headers().clone();
+    let bytes = request::body(request, limits::BATCH_BYTES).await?;
+    let now = app.now().wall;
+    let (specs, atomic) = read(fields::text(&bytes)?, jobs::context(&app, &headers, now))?;
+    let idempotency = request::idempotency(&headers, now, "POST /v1/jobs:batch", &bytes)?;
+    let mut items: Vec<Item> = specs.into_iter().map(Item::from).collect();
+    if atomic {
+        refuse_whole(&items)?;
+    }
+    let replayed = submit(&app, idempotency, &mut items, atomic).await?;
+    let mut response = Json(answer(items)).into_response();
+    if replayed {
+        response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
+    }
+    Ok(response)
+}
+
+/// One job of the batch on its way.
+enum Item {
+    Waiting(Box<JobSpec>),
+    Taken(Intake),
+    Refused(Problem),
+}
+
+impl From<Result<JobSpec, Problem>> for Item {
+    fn from(read: Result<JobSpec, Problem>) -> Item {
+        match read {
+            Ok(spec) => Item::Waiting(Box::new(spec)),
+            Err(problem) => Item::Refused(problem),
+        }
+    }
+}
+
+type Specs = Vec<Result<JobSpec, Problem>>;
+
+fn read(text: &str, context: intake::Context<'_>) -> Result<(Specs, bool), Problem> {
+    let mut object = Object::parse(text, &["jobs", "atomic"], "")?;
+    let atomic = object.take::<bool>("atomic").unwrap_or(false);
+    let mut specs = Vec::new();
+    match object.raw("jobs").map(|raw| elements(raw, limits::BATCH_JOBS)) {
+        None => object.refuse("jobs", "is missing"),
+        Some(Err(detail)) => object.refuse("jobs", detail),
+        Some(Ok(jobs)) if jobs.is_empty() => object.refuse("jobs", "is empty"),
+        Some(Ok(jobs)) => {
+            for (index, raw) in jobs.into_iter().enumerate() {
+                specs.push(element(raw.get(), index, context));
+            }
+        }
+    }
+    object.finish().map_err(Problem::fields)?;
+    Ok((specs, atomic))
+}
+
+fn element(text: &str, index: usize, context: intake::Context<'_>) -> Result<JobSpec, Problem> {
+    let base = format!("/jobs/{index}");
+    // The body as a whole is JSON: what is malformed here is an element that is not an object.
+    intake::job(text, &base, context).map_err(|problem| {
+        if problem.code == Code::MalformedJson {
+            Problem::fields(vec![FieldProblem::new(base, "must be an object")])
+        } else {
+            problem
+        }
+    })
+}
+
+fn refuse_whole(items: &[Item]) -> Result<(), Problem> {
+    let mut errors = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        if let Item::Refused(problem) = item {
+            if problem.errors.is_empty() {
+                errors.push(FieldProblem::new(format!("/jobs/{index}"), problem.detail.clone()));
+            }
+            errors.extend(problem.errors.iter().cloned());
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(Problem::fields(errors)) }
+}
+
+/// Submits what waits. A queue that drains refuses its own jobs only: they are taken out and the rest is
+/// submitted again, at most once per queue. Under an idempotency key it refuses the whole batch instead,
+/// because the same request must always stand for the same jobs. Returns whether the answer is that of
+/// an earlier request.
+async fn submit(
+    app: &App,
+    idempotency: Option<Idempotency>,
+    items: &mut [Item],
+    atomic: bool,
+) -> Result<bool, Problem> {
+    for _ in 0..=items.len() {
+        let waiting: Vec<usize> =
+            (0..items.len()).filter(|i| matches!(items[*i], Item::Waiting(_))).collect();
+        let specs: Vec<JobSpec> = items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Waiting(spec) => Some((**spec).clone()),
+                Item::Taken(_) | Item::Refused(_) => None,
+            })
+            .collect();
+        if specs.is_empty() {
+            return Ok(false);
+        }
+        match app.service.submit(idempotency.clone(), specs).await {
+            Ok(Submitted::KeyReused) => return Err(jobs::key_reused()),
+            Ok(Submitted::Accepted(intakes)) => {
+                settle(app, items, &waiting, &intakes, true);
+                return Ok(false);
+            }
+            // The same body with another exec token is another request.
+            Ok(Submitted::Replayed(intakes)) if intakes.len() != waiting.len() => {
+                return Err(jobs::key_reused());
+            }
+            Ok(Submitted::Replayed(intakes)) => {
+                settle(app, items, &waiting, &intakes, false);
+                return Ok(true);
+            }
+            Err(ServiceError::Refused(Refusal::QueueDraining(queue))) if !atomic && idempotency.is_none() => {
+                let problem = Problem::from(Refusal::QueueDraining(queue.clone()));
+                for item in items.iter_mut() {
+                    if matches!(item, Item::Waiting(spec) if spec.queue == queue) {
+                        *item = Item::Refused(problem.clone());
+                    }
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Problem::new(Code::Internal, "the batch could not be divided"))
+}
+
+fn settle(app: &App, items: &mut [Item], waiting: &[usize], intakes: &[Intake], count: bool) {
+    for (index, intake) in waiting.iter().zip(intakes) {
+        if let (true, Item::Waiting(spec), Intake::Created(_)) = (count, &items[*index], intake) {
+            app.options.metrics.enqueued(spec.queue.as_str(), spec.kind.as_str(), 1);
+        }
+        items[*index] = Item::Taken(*intake);
+    }
+}
+
+fn answer(items: Vec<Item>) -> BatchBody {
+    let mut summary = BatchSummary::default();
+    let mut results = Vec::with_capacity(items.len());
+    for (index, item) in items.into_iter().enumerate() {
+        let result = match item {
+            Item::Taken(Intake::Created(id)) => {
+                summary.created += 1;
+                BatchResult { index, status: 201, id: Some(id), deduplicated: false, problem: None }
+            }
+            Item::Taken(Intake::Duplicate(id)) => {
+                summary.deduplicated += 1;
+                BatchResult { index, status: 200, id: Some(id), deduplicated: true, problem: None }
+            }
+            Item::Refused(problem) => {
+                summary.failed += 1;
+                refused(index, &problem)
+            }
+            // A store answers every job of a submission; one that it did not answer was not taken in.
+            Item::Waiting(_) => {
+                summary.failed += 1;
+                refused(index, &Problem::new(Code::Internal, "the job was not answered"))
+            }
+        };
+        results.push(result);
+    }
+    BatchBody { results, summary }
+}
+
+fn refused(index: usize, problem: &Problem) -> BatchResult {
+    let status = problem.code.status().as_u16();
+    BatchResult { index, status, id: None, deduplicated: false, problem: Some(problem.body(None)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ganger_core::{JobId, Wall};
+
+    const CONTEXT: intake::Context<'_> =
+        intake::Context { now: Wall(0), traceparent: None, exec_allowed: false };
+
+    #[test]
+    fn a_batch_is_taken_at_the_bound_and_refused_one_past_it() {
+        let jobs = |n: usize| format!("{{\"jobs\":[{}]}}", vec!["{\"kind\":\"a\"}"; n].join(","));
+        assert_eq!(read(&jobs(limits::BATCH_JOBS), CONTEXT).unwrap().0.len(), limits::BATCH_JOBS);
+        let problem = read(&jobs(limits::BATCH_JOBS + 1), CONTEXT).unwrap_err();
+        assert_eq!(problem.detail, "`jobs` has more than 1000 elements");
+        for bad in ["{}", r#"{"jobs":[]}"#, r#"{"jobs":{}}"#, r#"{"jobs":[{}],"atomic":1}"#] {
+            assert_eq!(read(bad, CONTEXT).unwrap_err().code, Code::ValidationFailed, "{bad}");
+        }
+    }
+
+    #[test]
+    fn one_bad_job_is_answered_alone_or_refuses_an_atomic_batch() {
+        let (specs, _) =
+            read(r#"{"jobs":[{"kind":"a"}, 7, {"kind":"exec"}, {"knd":"a"}]}"#, CONTEXT).unwrap();
+        let mut items: Vec<Item> = specs.into_iter().map(Item::from).collect();
+        let problem = refuse_whole(&items).unwrap_err();
+        let pointers: Vec<&str> = problem.errors.iter().map(|e| e.pointer.as_str()).collect();
+        assert_eq!(pointers, ["/jobs/1", "/jobs/2", "/jobs/3/knd", "/jobs/3/kind"]);
+
+        items[0] = Item::Taken(Intake::Created(JobId::new(1, [0; 10])));
+        let body = answer(items);
+        assert_eq!(body.summary, BatchSummary { created: 1, deduplicated: 0, failed: 3 });
+        let statuses: Vec<u16> = body.results.iter().map(|r| r.status).collect();
+        assert_eq!(statuses, [201, 422, 403, 422]);
+    }
+}

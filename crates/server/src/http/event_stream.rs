@@ -1,0 +1,236 @@
+//! `GET /v1/events`: what one client of the live events gets to see.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::IntoResponse as _;
+use axum::response::sse::{Event as Frame, KeepAlive, Sse};
+use futures::Stream;
+use futures::stream::unfold;
+use ganger_core::JobId;
+use ganger_core::event::Event;
+use ganger_core::name::QueueName;
+use tokio::sync::broadcast::error::RecvError;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::App;
+use super::events::{EventId, Hub, Subscription, Told};
+use super::problem::{Code, Problem};
+use super::request::{Answer, Params};
+use crate::api::ProblemBody;
+
+/// A silent stream shows that it lives this often.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Most jobs or queues that one stream can be narrowed to.
+const NARROWED: usize = 64;
+/// What a client can listen to.
+const TOPICS: [&str; 5] = ["job", "attempt", "worker", "queue", "counts"];
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(events))
+}
+
+/// Follow live events
+///
+/// Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed.
+#[utoipa::path(get, path = "/v1/events", tag = "events",
+    params(
+        ("topics" = Option<String>, Query, description = "job, attempt, worker, queue, counts; all if not given"),
+        ("job" = Option<String>, Query, description = "Only events of these jobs"),
+        ("queue" = Option<String>, Query, description = "Only events of these queues"),
+        ("Last-Event-ID" = Option<String>, Header, description = "The last event seen"),
+    ),
+    responses((status = 200, body = String, content_type = "text/event-stream"),
+        (status = 503, body = ProblemBody, description = "Too many clients listen")))]
+async fn events(State(app): State<App>, params: Params, headers: HeaderMap) -> Answer {
+    params.only(&["topics", "job", "queue"])?;
+    let filter = Filter::read(&params)?;
+    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    // An id that cannot be read is one that we do not have: the client learns that it missed something.
+    let unknown = EventId { epoch: 0, number: 0 };
+    let after = last.filter(|text| !text.is_empty()).map(|text| text.parse().unwrap_or(unknown));
+    let Some(subscription) = app.events.subscribe(after) else {
+        let most = app.options.event_clients;
+        return Err(Problem::new(Code::TooManyStreams, format!("{most} clients listen already")));
+    };
+    let stream = frames(app.events.clone(), subscription, filter);
+    let mut response = Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    // Proxies must pass events on as they come.
+    response.headers_mut().insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// What one client listens to.
+#[derive(Debug, PartialEq, Eq)]
+struct Filter {
+    topics: Vec<&'static str>,
+    jobs: Vec<JobId>,
+    queues: Vec<QueueName>,
+}
+
+impl Filter {
+    fn read(params: &Params) -> Result<Filter, Problem> {
+        let mut topics = Vec::new();
+        for text in params.many("topics") {
+            match TOPICS.iter().find(|topic| **topic == text) {
+                Some(topic) => topics.push(*topic),
+                None => {
+                    return Err(Problem::parameter("topics", format!("can be {}", TOPICS.join(", "))));
+                }
+            }
+        }
+        if topics.is_empty() {
+            topics = TOPICS.to_vec();
+        }
+        Ok(Filter { topics, jobs: several(params, "job")?, queues: several(params, "queue")? })
+    }
+
+    fn wants(&self, event: &Event) -> bool {
+        let (topic, job, queue) = about(event);
+        self.topics.contains(&topic)
+            && (self.jobs.is_empty() || job.is_some_and(|job| self.jobs.contains(&job)))
+            && (self.queues.is_empty() || queue.is_some_and(|queue| self.queues.contains(queue)))
+    }
+
+    fn wants_counts(&self) -> bool {
+        self.topics.contains(&"counts")
+    }
+}
+
+fn several<T: std::str::FromStr<Err: std::fmt::Display>>(
+    params: &Params,
+    name: &str,
+) -> Result<Vec<T>, Problem> {
+    let texts = params.many(name);
+    if texts.len() > NARROWED {
+        return Err(Problem::parameter(name, format!("has {} values, the limit is {NARROWED}", texts.len())));
+    }
+    let parse = |text: &str| text.parse().map_err(|e: T::Err| Problem::parameter(name, format!("{e}")));
+    texts.into_iter().map(parse).collect()
+}
+
+/// Topic, job and queue of an event.
+fn about(event: &Event) -> (&'static str, Option<JobId>, Option<&QueueName>) {
+    match event {
+        Event::Job { job, queue, .. } => ("job", Some(*job), Some(queue)),
+        Event::Attempt { job, queue, .. } => ("attempt", Some(*job), Some(queue)),
+        Event::LeaseLost { job, .. } => ("attempt", Some(*job), None),
+        Event::Progress { job, .. } => ("job", Some(*job), None),
+        Event::Worker { .. } => ("worker", None, None),
+        Event::Queue { queue, .. } => ("queue", None, Some(queue)),
+    }
+}
+
+fn name(event: &Event) -> &'static str {
+    match event {
+        Event::Job { .. } => "job",
+        Event::Attempt { .. } => "attempt",
+        Event::LeaseLost { .. } => "lease_lost",
+        Event::Progress { .. } => "progress",
+        Event::Worker { .. } => "worker",
+        Event::Queue { .. } => "queue",
+    }
+}
+
+struct Client {
+    hub: Hub,
+    subscription: Subscription,
+    missed: std::vec::IntoIter<Told>,
+    filter: Filter,
+}
+
+fn frames(
+    hub: Hub,
+    mut subscription: Subscription,
+    filter: Filter,
+) -> impl Stream<Item = Result<Frame, Infallible>> {
+    let missed = std::mem::take(&mut subscription.missed).into_iter();
+    unfold(Client { hub, subscription, missed, filter }, |mut client| async move {
+        let frame = client.next().await?;
+        Some((Ok(frame), client))
+    })
+}
+
+impl Client {
+    /// The next frame; `None` when the server stops.
+    async fn next(&mut self) -> Option<Frame> {
+        if std::mem::take(&mut self.subscription.gap) {
+            return Some(gap(None));
+        }
+        for told in self.missed.by_ref() {
+            if self.filter.wants(&told.event.event) {
+                return frame(&told);
+            }
+        }
+        loop {
+            let subscription = &mut self.subscription;
+            let _seated = &subscription.seat;
+            tokio::select! {
+                () = subscription.stopping.cancelled() => return None,
+                received = subscription.live.recv() => match received {
+                    Ok(told) if self.filter.wants(&told.event.event) => return frame(&told),
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(missed)) => {
+                        self.hub.lagged(missed);
+                        return Some(gap(Some(missed)));
+                    }
+                    Err(RecvError::Closed) => return None,
+                },
+                changed = subscription.counts.changed(), if self.filter.wants_counts() => {
+                    changed.ok()?;
+                    let counts: Option<Arc<str>> = subscription.counts.borrow_and_update().clone();
+                    if let Some(counts) = counts {
+                        return Some(Frame::default().event("counts").data(counts));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn frame(told: &Told) -> Option<Frame> {
+    // An event is made of names, numbers and texts: it always serialises.
+    let data = serde_json::to_string(&told.event.event).ok()?;
+    Some(Frame::default().id(told.id.to_string()).event(name(&told.event.event)).data(data))
+}
+
+fn gap(missed: Option<u64>) -> Frame {
+    let data = missed.map_or("{}".into(), |n| format!("{{\"missed\":{n}}}"));
+    Frame::default().event("gap").data(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ganger_core::Wall;
+    use ganger_core::job::State;
+
+    #[test]
+    fn a_narrowed_stream_tells_only_what_was_asked_for() {
+        let id = JobId::new(1, [1; 10]);
+        let other = JobId::new(1, [2; 10]);
+        let event = |job| Event::Job {
+            job,
+            queue: "mail".parse().unwrap(),
+            kind: "noop".parse().unwrap(),
+            state: State::Queued,
+            attempt: 0,
+            created_at: Wall(0),
+            at: Wall(0),
+        };
+        let filter = |topics: &[&'static str], jobs: &[JobId], queues: &[&str]| Filter {
+            topics: topics.to_vec(),
+            jobs: jobs.to_vec(),
+            queues: queues.iter().map(|q| q.parse().unwrap()).collect(),
+        };
+        assert!(filter(&TOPICS, &[], &[]).wants(&event(id)));
+        assert!(filter(&["job"], &[id], &["mail"]).wants(&event(id)));
+        assert!(!filter(&["job"], &[id], &[]).wants(&event(other)));
+        assert!(!filter(&["job"], &[], &["other"]).wants(&event(id)));
+        assert!(!filter(&["worker"], &[], &[]).wants(&event(id)));
+    }
+}

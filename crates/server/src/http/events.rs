@@ -1,0 +1,311 @@
+//! Live events as Server-Sent Events.
+//!
+//! One task, the hub, follows the server's events, keeps the last few thousand and hands them to every
+//! client. A client that comes back with `Last-Event-ID` gets what it missed, or `event: gap` if that
+//! is no longer there; a client that is too slow gets `event: gap` too, and never holds up anyone.
+//! Counts are not events: they are told at most four times a second, however much happens.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::HttpOptions;
+use crate::api::StatsBody;
+use crate::metrics::Metrics;
+use crate::service::{Numbered, Service};
+
+/// Events kept for clients that come back.
+const RING: usize = 4096;
+/// Events that a client may lag behind before it is told of a gap.
+const LAG: usize = 4096;
+/// Events told in one go before anything else gets a turn.
+const BURST: usize = 256;
+/// Counts are told this often at most.
+const COUNTS_EVERY: Duration = Duration::from_millis(250);
+
+/// Where an event stands: which life of the server, and its number in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct EventId {
+    pub(super) epoch: u64,
+    pub(super) number: u64,
+}
+
+impl std::fmt::Display for EventId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:x}-{}", self.epoch, self.number)
+    }
+}
+
+impl std::str::FromStr for EventId {
+    type Err = ();
+    fn from_str(text: &str) -> Result<EventId, ()> {
+        let (epoch, number) = text.split_once('-').ok_or(())?;
+        let epoch = u64::from_str_radix(epoch, 16).map_err(|_| ())?;
+        Ok(EventId { epoch, number: number.parse().map_err(|_| ())? })
+    }
+}
+
+/// An event with its place.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) id: EventId,
+    pub(super) event: Arc<Numbered>,
+}
+
+/// What a new client begins with.
+pub(super) struct Subscription {
+    /// Some events between the client's last one and the first of `missed` are gone.
+    pub(super) gap: bool,
+    /// Events since the client's last one.
+    pub(super) missed: Vec<Told>,
+    /// Events from now on.
+    pub(super) live: broadcast::Receiver<Told>,
+    /// The counts, as JSON, whenever they changed.
+    pub(super) counts: watch::Receiver<Option<Arc<str>>>,
+    /// Ends when the server stops.
+    pub(super) stopping: CancellationToken,
+    /// Counts the client until it goes.
+    pub(super) seat: Seat,
+}
+
+/// Follows the server's events. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Hub(Arc<Inner>);
+
+struct Inner {
+    ring: Mutex<Ring>,
+    live: broadcast::Sender<Told>,
+    counts: watch::Sender<Option<Arc<str>>>,
+    /// Something happened since the counts were last told.
+    changed: AtomicBool,
+    clients: AtomicUsize,
+    most_clients: usize,
+    metrics: Metrics,
+    stopping: CancellationToken,
+}
+
+struct Ring {
+    epoch: u64,
+    last: u64,
+    events: VecDeque<Told>,
+}
+
+impl Hub {
+    /// Starts following.
+    pub(super) fn start(
+        receiver: broadcast::Receiver<Arc<Numbered>>,
+        service: Service,
+        options: &HttpOptions,
+    ) -> Hub {
+        let hub = Hub::new(options);
+        tokio::spawn(hub.clone().follow(receiver, service));
+        hub
+    }
+
+    /// A hub that nothing feeds yet.
+    pub(super) fn new(options: &HttpOptions) -> Hub {
+        let epoch = (options.now)().wall.unix_millis();
+        Hub(Arc::new(Inner {
+            ring: Mutex::new(Ring { epoch, last: 0, events: VecDeque::new() }),
+            live: broadcast::channel(LAG).0,
+            counts: watch::channel(None).0,
+            changed: AtomicBool::new(true),
+            clients: AtomicUsize::new(0),
+            most_clients: options.event_clients,
+            metrics: options.metrics.clone(),
+            stopping: options.stopping.clone(),
+        }))
+    }
+
+    async fn follow(self, mut receiver: broadcast::Receiver<Arc<Numbered>>, service: Service) {
+        let mut ticks = tokio::time::interval(COUNTS_EVERY);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = self.0.stopping.cancelled() => return,
+                received = receiver.recv() => match received {
+                    Ok(event) => {
+                        self.tell(event);
+                        self.tell_what_is_there(&mut receiver);
+                    }
+                    Err(broadcast::error::RecvError::Lagged(missed)) => self.0.metrics.events_dropped(missed),
+                    Err(broadcast::error::RecvError::Closed) => return,
+                },
+                _ = ticks.tick() => self.tell_counts(&service).await,
+            }
+        }
+    }
+
+    /// Events come in bursts, one per commit: they are told in one go.
+    fn tell_what_is_there(&self, receiver: &mut broadcast::Receiver<Arc<Numbered>>) {
+        for _ in 0..BURST {
+            match receiver.try_recv() {
+                Ok(event) => self.tell(event),
+                Err(broadcast::error::TryRecvError::Lagged(missed)) => {
+                    self.0.metrics.events_dropped(missed);
+                }
+                Err(broadcast::error::TryRecvError::Empty | broadcast::error::TryRecvError::Closed) => return,
+            }
+        }
+    }
+
+    /// Keeps an event and hands it on.
+    pub(super) fn tell(&self, event: Arc<Numbered>) {
+        // Counted here, one step behind, so that the thread that decides has nothing to do with it.
+        self.0.metrics.observe_event(&event.event);
+        self.0.changed.store(true, Ordering::Relaxed);
+        let mut ring = self.ring();
+        if event.number <= ring.last {
+            // Numbers begin again: another leader, another epoch. Nobody can resume across it.
+            ring.epoch += 1;
+            ring.events.clear();
+        }
+        ring.last = event.number;
+        let told = Told { id: EventId { epoch: ring.epoch, number: event.number }, event };
+        if ring.events.len() == RING {
+            ring.events.pop_front();
+        }
+        ring.events.push_back(told.clone());
+        // Nobody listening is fine. Sent under the lock, so that no client misses or doubles an event.
+        let _ = self.0.live.send(told);
+    }
+
+    /// A new client, unless there are too many. `after` is the last event that it has seen.
+    pub(super) fn subscribe(&self, after: Option<EventId>) -> Option<Subscription> {
+        let seat = Seat::take(self)?;
+        // A newcomer is told the counts at the next tick.
+        self.0.changed.store(true, Ordering::Relaxed);
+        let ring = self.ring();
+        let live = self.0.live.subscribe();
+        let (gap, missed) = match after {
+            None => (false, Vec::new()),
+            Some(after) if after.epoch != ring.epoch || after.number > ring.last => (true, Vec::new()),
+            Some(after) => {
+                let missed: Vec<Told> =
+                    ring.events.iter().filter(|told| told.id.number > after.number).cloned().collect();
+                let expected = ring.last - after.number;
+                (missed.len() as u64 != expected, missed)
+            }
+        };
+        let (counts, stopping) = (self.0.counts.subscribe(), self.0.stopping.clone());
+        Some(Subscription { gap, missed, live, counts, stopping, seat })
+    }
+
+    /// Notes that a client was too slow.
+    pub(super) fn lagged(&self, missed: u64) {
+        self.0.metrics.events_dropped(missed);
+    }
+
+    async fn tell_counts(&self, service: &Service) {
+        let listened = self.0.clients.load(Ordering::Relaxed) > 0;
+        if !listened || !self.0.changed.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let Ok(stats) = service.stats().await else { return };
+        // The counts by kind may be long; whoever wants them asks for them.
+        let body = StatsBody { by_kind: Vec::new(), ..StatsBody::from(stats) };
+        if let Ok(json) = serde_json::to_string(&body) {
+            self.0.counts.send_replace(Some(json.into()));
+        }
+    }
+
+    fn ring(&self) -> std::sync::MutexGuard<'_, Ring> {
+        // A panic while the lock is held leaves whole events, never half of one.
+        self.0.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One of the bounded number of clients.
+pub(super) struct Seat(Hub);
+
+impl Seat {
+    fn take(hub: &Hub) -> Option<Seat> {
+        let most = hub.0.most_clients;
+        let add = |n: usize| (n < most).then_some(n + 1);
+        hub.0.clients.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).ok()?;
+        Some(Seat(hub.clone()))
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.0.clients.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::tests::options;
+    use ganger_core::Wall;
+    use ganger_core::event::Event;
+
+    fn event(number: u64) -> Arc<Numbered> {
+        let queue = "mail".parse().unwrap();
+        let event = Event::Queue { queue, paused: false, draining: false, at: Wall(0) };
+        Arc::new(Numbered { number, event })
+    }
+
+    fn numbers(events: &[Told]) -> Vec<u64> {
+        events.iter().map(|told| told.id.number).collect()
+    }
+
+    #[test]
+    fn a_client_that_comes_back_gets_what_it_missed() {
+        let hub = Hub::new(&options());
+        (1..=5).for_each(|n| hub.tell(event(n)));
+        let epoch = hub.ring().epoch;
+        let back = hub.subscribe(Some(EventId { epoch, number: 3 })).unwrap();
+        assert_eq!((back.gap, numbers(&back.missed)), (false, vec![4, 5]));
+        let fresh = hub.subscribe(None).unwrap();
+        assert_eq!((fresh.gap, fresh.missed.len()), (false, 0));
+    }
+
+    #[test]
+    fn what_the_ring_no_longer_has_is_a_gap() {
+        let hub = Hub::new(&options());
+        (1..=RING as u64 + 2).for_each(|n| hub.tell(event(n)));
+        let epoch = hub.ring().epoch;
+        let at = |number| hub.subscribe(Some(EventId { epoch, number })).unwrap();
+        assert!(!at(2).gap);
+        assert!(at(1).gap);
+        assert!(at(RING as u64 + 9).gap, "an event that never was");
+        assert!(hub.subscribe(Some(EventId { epoch: epoch + 1, number: 2 })).unwrap().gap);
+    }
+
+    #[test]
+    fn numbers_that_begin_again_are_another_epoch() {
+        let hub = Hub::new(&options());
+        hub.tell(event(7));
+        let before = hub.ring().epoch;
+        hub.tell(event(1));
+        assert_eq!(hub.ring().epoch, before + 1);
+        assert!(hub.subscribe(Some(EventId { epoch: before, number: 7 })).unwrap().gap);
+    }
+
+    #[test]
+    fn clients_are_bounded_and_leave_their_seat() {
+        let mut two = options();
+        two.event_clients = 2;
+        let hub = Hub::new(&two);
+        let first = hub.subscribe(None);
+        let second = hub.subscribe(None);
+        assert!(first.is_some() && second.is_some());
+        assert!(hub.subscribe(None).is_none());
+        drop(first);
+        assert!(hub.subscribe(None).is_some());
+    }
+
+    #[test]
+    fn an_event_id_reads_back() {
+        let id = EventId { epoch: 0x18f, number: 42 };
+        assert_eq!(id.to_string().parse(), Ok(id));
+        for bad in ["", "1", "-", "x-1", "1-x", "1-99999999999999999999"] {
+            assert_eq!(bad.parse::<EventId>(), Err(()), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `/livez`, `/readyz` and `/metrics`.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse as _;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::App;
+use super::problem::{Code, Problem};
+use super::request::{Answer, Params};
+use crate::api::{CheckBody, ReadyBody};
+use crate::metrics::CONTENT_TYPE;
+use crate::service::Check;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(livez)).routes(routes!(readyz)).routes(routes!(metrics))
+}
+
+/// Tell whether the process lives
+///
+/// Looks at nothing else: a store that is down is no reason to restart a server.
+#[utoipa::path(get, path = "/livez", tag = "health",
+    responses((status = 200, body = String, content_type = "text/plain")))]
+async fn livez() -> &'static str {
+    "ok\n"
+}
+
+/// Tell whether the server can serve
+///
+/// `?verbose` lists every check; with `Accept: application/json`, as JSON.
+#[utoipa::path(get, path = "/readyz", tag = "health",
+    params(("verbose" = Option<bool>, Query, description = "List every check")),
+    responses((status = 200, body = ReadyBody), (status = 503, body = ReadyBody)))]
+async fn readyz(State(app): State<App>, params: Params, headers: HeaderMap) -> Answer {
+    params.only(&["verbose"])?;
+    let checks = app.service.readiness().await;
+    let ready = checks.iter().all(|check| check.trouble.is_none());
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if accept.contains("application/json") {
+        return Ok((status, Json(body(ready, &checks))).into_response());
+    }
+    // A failed check is always told in full: whoever asks needs to know which.
+    let text = if ready && !params.flag("verbose") { "ok\n".into() } else { listed(ready, &checks) };
+    Ok((status, text).into_response())
+}
+
+/// Get the metrics
+///
+/// In the OpenMetrics text format, for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "health",
+    responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
+async fn metrics(State(app): State<App>, params: Params) -> Answer {
+    params.only(&[])?;
+    let (stats, queues) = tokio::join!(app.service.stats(), app.service.queues());
+    // Without a leader the gauges are unknown, but what was counted is still worth reading.
+    let text = app.options.metrics.scrape(stats.ok().as_ref(), queues.ok().as_deref());
+    let text = text.map_err(|_| Problem::new(Code::Internal, "the metrics could not be written"))?;
+    Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
+}
+
+fn body(ready: bool, checks: &[Check]) -> ReadyBody {
+    let check = |check: &Check| CheckBody {
+        name: check.name.into(),
+        ok: check.trouble.is_none(),
+        detail: check.trouble.clone().unwrap_or_else(|| check.detail.clone()),
+    };
+    ReadyBody { ready, checks: checks.iter().map(check).collect() }
+}
+
+/// As Kubernetes lists its checks.
+fn listed(ready: bool, checks: &[Check]) -> String {
+    let mut text = String::new();
+    for check in checks {
+        match &check.trouble {
+            None if check.detail.is_empty() => text.push_str(&format!("[+]{} ok\n", check.name)),
+            None => text.push_str(&format!("[+]{} ok: {}\n", check.name, check.detail)),
+            Some(trouble) => text.push_str(&format!("[-]{} failed: {trouble}\n", check.name)),
+        }
+    }
+    text.push_str(if ready { "readyz check passed\n" } else { "readyz check failed\n" });
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_are_listed_as_kubernetes_lists_them() {
+        let checks = [
+            Check { name: "store", trouble: None, detail: String::new() },
+            Check { name: "leader", trouble: Some("taking over".into()), detail: "term 3".into() },
+        ];
+        assert_eq!(
+            listed(false, &checks),
+            "[+]store ok\n[-]leader failed: taking over\nreadyz check failed\n"
+        );
+        assert_eq!(body(false, &checks).checks[1].detail, "taking over");
+    }
+}

@@ -1,0 +1,235 @@
+//! Submitting one job, and the verbs on a job: cancel, replay, run-now.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use ganger_core::change::{Intake, Submitted};
+use ganger_core::job::{JobSpec, State as JobState};
+use ganger_core::limits;
+use ganger_core::{JobId, Wall};
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::observe::RouteLabel;
+use super::problem::{Code, Problem};
+use super::request::{self, Answer, Params, Segment};
+use super::shown::{self, Include};
+use super::{App, exec_token, fields, intake};
+use crate::api::{CancelBody, JobBody, NewJobRequest, ProblemBody, SubmittedBody};
+use crate::service::Cancelled;
+
+/// A payload at its limit and everything else a job can say.
+pub(super) const JOB_BODY: usize = limits::PAYLOAD_BYTES + (64 << 10);
+
+/// Verbs of a job, as in `POST /v1/jobs/{id}:cancel`.
+pub(super) const VERBS: [&str; 3] = ["cancel", "replay", "run-now"];
+
+#[derive(OpenApi)]
+#[openapi(paths(cancel, replay, run_now))]
+struct Verbs;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Verbs::openapi())
+        .routes(routes!(submit))
+        .route("/v1/jobs/{id}", axum::routing::post(verb))
+}
+
+/// Submit a job
+///
+/// The job is durable before the answer. `Idempotency-Key` makes a repeated request harmless.
+#[utoipa::path(post, path = "/v1/jobs", tag = "jobs", request_body = NewJobRequest,
+    params(
+        ("Idempotency-Key" = Option<String>, Header, description = "Same key and body: the same answer, for 24 h"),
+        ("X-Ganger-Exec-Token" = Option<String>, Header, description = "Needed for jobs of kind exec"),
+        ("traceparent" = Option<String>, Header, description = "W3C trace context, handed to the worker"),
+    ),
+    responses(
+        (status = 201, body = SubmittedBody, description = "It exists now"),
+        (status = 200, body = SubmittedBody, description = "Its unique key is held by this job"),
+        (status = 422, body = ProblemBody, content_type = "application/problem+json", description = "Not valid"),
+    ))]
+async fn submit(State(app): State<App>, params: Params, request: Request) -> Answer {
+    params.only(&[])?;
+    let headers = request.headers().clone();
+    let bytes = request::body(request, JOB_BODY).await?;
+    let now = app.now().wall;
+    let spec = intake::job(fields::text(&bytes)?, "", context(&app, &headers, now))?;
+    let idempotency = request::idempotency(&headers, now, "POST /v1/jobs", &bytes)?;
+    let receipt = Receipt::of(&spec);
+    let (intakes, replayed) = match app.service.submit(idempotency, vec![spec]).await? {
+        Submitted::Accepted(intakes) => (intakes, false),
+        Submitted::Replayed(intakes) => (intakes, true),
+        Submitted::KeyReused => return Err(key_reused()),
+    };
+    let Some(intake) = intakes.first().copied() else {
+        return Err(Problem::new(Code::Internal, "the submission was not answered"));
+    };
+    let mut response = match intake {
+        Intake::Created(id) => {
+            if !replayed {
+                app.options.metrics.enqueued(receipt.queue.as_str(), receipt.kind.as_str(), 1);
+            }
+            (StatusCode::CREATED, Json(receipt.created(id))).into_response()
+        }
+        Intake::Duplicate(id) => (StatusCode::OK, Json(receipt.duplicate(&app, id).await)).into_response(),
+    };
+    let headers = response.headers_mut();
+    if let Ok(location) = HeaderValue::from_str(&format!("/v1/jobs/{}", intake.job())) {
+        headers.insert(header::LOCATION, location);
+    }
+    if replayed {
+        headers.insert("idempotency-replayed", HeaderValue::from_static("true"));
+    }
+    Ok(response)
+}
+
+/// What the headers of a submission say about its jobs.
+pub(super) fn context<'a>(app: &App, headers: &'a HeaderMap, now: Wall) -> intake::Context<'a> {
+    let trace = headers.get("traceparent").and_then(|value| value.to_str().ok());
+    intake::Context {
+        now,
+        traceparent: trace.filter(|text| intake::is_traceparent(text)),
+        exec_allowed: exec_token::allows(app.options.exec_token.as_ref(), headers),
+    }
+}
+
+pub(super) fn key_reused() -> Problem {
+    Problem::new(Code::IdempotencyKeyReused, "this Idempotency-Key came before with another body")
+}
+
+/// What a receipt needs of a job. Nothing of it changes later, so a replayed request gets the very same
+/// receipt without a look at the store.
+struct Receipt {
+    kind: ganger_core::name::Kind,
+    queue: ganger_core::name::QueueName,
+    priority: i8,
+    max_attempts: u32,
+    run_at: Option<Wall>,
+}
+
+impl Receipt {
+    fn of(spec: &JobSpec) -> Receipt {
+        Receipt {
+            kind: spec.kind.clone(),
+            queue: spec.queue.clone(),
+            priority: spec.priority,
+            max_attempts: spec.options.max_attempts,
+            run_at: spec.run_at,
+        }
+    }
+
+    fn created(self, id: JobId) -> SubmittedBody {
+        // An id tells when it was made, to the millisecond, for ever.
+        let taken_in = id.uuid().get_timestamp().map_or(0, |t| {
+            let (seconds, nanos) = t.to_unix();
+            i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000) + i64::from(nanos / 1000)
+        });
+        let later = self.run_at.is_some_and(|run_at| run_at.0 > taken_in);
+        SubmittedBody {
+            id,
+            kind: self.kind,
+            queue: self.queue,
+            state: if later { JobState::Scheduled } else { JobState::Queued },
+            priority: self.priority,
+            attempt: 0,
+            max_attempts: self.max_attempts,
+            deduplicated: false,
+        }
+    }
+
+    /// The job that holds the unique key, as it is now.
+    async fn duplicate(self, app: &App, id: JobId) -> SubmittedBody {
+        match app.service.job(id).await {
+            Ok(view) => SubmittedBody {
+                id,
+                kind: view.stored.spec.kind,
+                queue: view.stored.spec.queue,
+                state: view.stored.state,
+                priority: view.stored.spec.priority,
+                attempt: view.stored.standing.attempt,
+                max_attempts: view.stored.spec.options.max_attempts,
+                deduplicated: true,
+            },
+            // It ended meanwhile and was not kept, or cannot be read: its id still answers.
+            Err(_) => SubmittedBody { deduplicated: true, ..self.created(id) },
+        }
+    }
+}
+
+async fn verb(
+    State(app): State<App>,
+    Segment(segment): Segment,
+    params: Params,
+    request: Request,
+) -> Response {
+    let path = request.uri().path().to_string();
+    let Some((id, verb)) = segment.rsplit_once(':') else {
+        return Problem::new(
+            Code::MethodNotAllowed,
+            format!("a job has the verbs {}: POST /v1/jobs/{{id}}:cancel", VERBS.join(", ")),
+        )
+        .into_response();
+    };
+    let (label, answer) = match verb {
+        "cancel" => ("/v1/jobs/{id}:cancel", cancel(&app, id, &params, request).await),
+        "replay" => ("/v1/jobs/{id}:replay", replay(&app, id, &params, request).await),
+        "run-now" => ("/v1/jobs/{id}:run-now", run_now(&app, id, &params, request).await),
+        _ => return super::no_route(&path).into_response(),
+    };
+    let mut response = answer.into_response();
+    response.extensions_mut().insert(RouteLabel(label));
+    response
+}
+
+/// Cancel a job
+///
+/// A waiting job is cancelled at once; a running one is told to stop.
+#[utoipa::path(post, path = "/v1/jobs/{id}:cancel", tag = "jobs", params(("id" = String, Path)),
+    responses((status = 200, body = CancelBody), (status = 409, body = ProblemBody)))]
+async fn cancel(app: &App, id: &str, params: &Params, request: Request) -> Answer {
+    let id = prepare(id, params, request).await?;
+    let cancelled = match app.service.cancel(id).await? {
+        Cancelled::AtOnce => true,
+        Cancelled::Requested => false,
+    };
+    Ok(Json(CancelBody { id, cancelled }).into_response())
+}
+
+/// Run a final job again
+///
+/// It keeps its id and the numbers of its attempts; its allowance of attempts is renewed.
+#[utoipa::path(post, path = "/v1/jobs/{id}:replay", tag = "jobs", params(("id" = String, Path)),
+    responses((status = 200, body = JobBody), (status = 409, body = ProblemBody)))]
+async fn replay(app: &App, id: &str, params: &Params, request: Request) -> Answer {
+    let id = prepare(id, params, request).await?;
+    app.service.replay(id).await?;
+    show(app, id).await
+}
+
+/// Make a waiting job due now
+#[utoipa::path(post, path = "/v1/jobs/{id}:run-now", tag = "jobs", params(("id" = String, Path)),
+    responses((status = 200, body = JobBody), (status = 409, body = ProblemBody)))]
+async fn run_now(app: &App, id: &str, params: &Params, request: Request) -> Answer {
+    let id = prepare(id, params, request).await?;
+    app.service.run_now(id).await?;
+    show(app, id).await
+}
+
+async fn prepare(id: &str, params: &Params, request: Request) -> Result<JobId, Problem> {
+    params.only(&[])?;
+    let id = job_id(id)?;
+    request::no_fields(request).await?;
+    Ok(id)
+}
+
+pub(super) fn job_id(text: &str) -> Result<JobId, Problem> {
+    text.parse().map_err(|error| Problem::new(Code::InvalidParameter, format!("{error}")))
+}
+
+async fn show(app: &App, id: JobId) -> Answer {
+    let view = app.service.job(id).await?;
+    let body = shown::job(view.stored, view.progress, view.worker, Include::ALL, app.now().wall);
+    Ok(Json(body).into_response())
+}

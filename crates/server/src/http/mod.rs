@@ -1,0 +1,163 @@
+//! The REST door: `/v1`, live events, metrics, health, and the pages that explain them.
+//!
+//! ```text
+//!  request ─▶ observe (id, time, problems, headers) ─▶ catch panic ─▶ guard (bounds, host, origin)
+//!                ─▶ route ─▶ fields/intake (every mistake named) ─▶ Service ─▶ api body
+//! ```
+//! Handlers know nothing of how [`Service`] works: they read, call and show. Custom verbs
+//! (`/v1/jobs/{id}:cancel`) share one captured segment with the id, so each resource splits its own.
+
+mod batch;
+pub mod claim;
+mod cursor;
+mod event_stream;
+mod events;
+mod exec_token;
+mod fields;
+mod guard;
+mod health;
+mod import;
+mod intake;
+mod job_reads;
+mod jobs;
+mod lines;
+mod list;
+mod observe;
+mod openapi;
+mod page;
+pub mod problem;
+mod queues;
+mod request;
+mod shown;
+mod stats;
+mod workers;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware;
+use ganger_core::Now;
+use tokio_util::sync::CancellationToken;
+use tower_http::catch_panic::CatchPanicLayer;
+
+pub use exec_token::ExecToken;
+pub(crate) use fields::depth as json_depth;
+pub use guard::HostPolicy;
+
+use crate::metrics::Metrics;
+use crate::service::Service;
+use problem::{Code, Problem};
+
+/// What the REST door is told at the start.
+#[derive(Clone)]
+pub struct HttpOptions {
+    /// Which hosts are answered.
+    pub hosts: HostPolicy,
+    /// Lets a client submit jobs of kind `exec`; without one nobody can.
+    pub exec_token: Option<ExecToken>,
+    /// Version of the server, for people.
+    pub version: &'static str,
+    /// Where requests and events are counted.
+    pub metrics: Metrics,
+    /// The clock.
+    pub now: Arc<dyn Fn() -> Now + Send + Sync>,
+    /// Ends live event streams, so that a stop does not wait for them.
+    pub stopping: CancellationToken,
+    /// Most clients of `/v1/events` at a time.
+    pub event_clients: usize,
+    /// The worker protocol over HTTP: gets `POST /v1/queues/{queue}:claim` and `/v1/leases/…`.
+    pub claim: Option<Router>,
+}
+
+impl HttpOptions {
+    /// The defaults, with that clock.
+    #[must_use]
+    pub fn new(version: &'static str, now: Arc<dyn Fn() -> Now + Send + Sync>) -> HttpOptions {
+        HttpOptions {
+            hosts: HostPolicy::default(),
+            exec_token: None,
+            version,
+            metrics: Metrics::new(version),
+            now,
+            stopping: CancellationToken::new(),
+            event_clients: 256,
+            claim: None,
+        }
+    }
+}
+
+impl fmt::Debug for HttpOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpOptions").field("hosts", &self.hosts).field("version", &self.version).finish()
+    }
+}
+
+/// What every handler shares.
+pub(crate) type App = Arc<Shared>;
+
+/// See [`App`].
+pub(crate) struct Shared {
+    service: Service,
+    options: HttpOptions,
+    events: events::Hub,
+    /// Changes of queue settings are read, changed and written: one at a time.
+    queue_changes: tokio::sync::Mutex<()>,
+    /// The OpenAPI document, as text.
+    openapi: String,
+    /// The same, for people.
+    docs: String,
+}
+
+impl Shared {
+    fn now(&self) -> Now {
+        (self.options.now)()
+    }
+}
+
+/// Every route of the REST door. Starts the task that follows the server's events, so it must be called
+/// within a runtime.
+pub fn router(service: Service, options: HttpOptions) -> Router {
+    let receiver = service.events();
+    let hub = events::Hub::start(receiver, service.clone(), &options);
+    assemble(service, options, hub)
+}
+
+fn assemble(service: Service, options: HttpOptions, events: events::Hub) -> Router {
+    let (router, document) = openapi::routes().split_for_parts();
+    let document = openapi::finish(document, options.version);
+    let app: App = Arc::new(Shared {
+        service,
+        events,
+        queue_changes: tokio::sync::Mutex::new(()),
+        docs: page::docs(&document),
+        openapi: document.to_string(),
+        options,
+    });
+    router
+        .route("/v1/leases/{token}", axum::routing::any(queues::to_claim))
+        .method_not_allowed_fallback(method_not_allowed)
+        .fallback(not_found)
+        .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
+        .layer(CatchPanicLayer::custom(observe::panicked))
+        .layer(middleware::from_fn_with_state(app.clone(), observe::observe))
+        .with_state(app)
+}
+
+async fn not_found(request: Request) -> Problem {
+    no_route(request.uri().path())
+}
+
+fn no_route(path: &str) -> Problem {
+    let shown: String = path.chars().take(128).collect();
+    Problem::new(Code::NoSuchRoute, format!("there is nothing at `{shown}`"))
+}
+
+async fn method_not_allowed(request: Request) -> Problem {
+    let shown: String = request.uri().path().chars().take(128).collect();
+    Problem::new(Code::MethodNotAllowed, format!("`{shown}` has no method {}", request.method()))
+}

@@ -1,0 +1,114 @@
+//! The outermost layer: names each request, measures it, logs what failed, and sets the headers that
+//! every answer has.
+
+use std::any::Any;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use super::App;
+use super::problem::{Code, Problem};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The route of a request for the metrics, where the matched path does not tell its verb.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RouteLabel(pub(super) &'static str);
+
+/// The layer.
+pub(super) async fn observe(State(app): State<App>, request: Request, next: Next) -> Response {
+    let started = app.now().mono;
+    let id = request_id(request.headers());
+    let method = request.method().clone();
+    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let mut response = next.run(request).await;
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        response = with_id(response, problem, &id);
+    }
+    let label = match response.extensions().get::<RouteLabel>() {
+        Some(RouteLabel(verb)) => verb,
+        None => matched.as_ref().map_or("unmatched", MatchedPath::as_str),
+    };
+    let elapsed = app.now().mono.since(started);
+    app.options.metrics.request(label, &method, response.status(), elapsed);
+    set_headers(response.headers_mut(), &id);
+    response
+}
+
+/// What a panic in a handler is answered with. The process lives on.
+pub(super) fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let what = panic
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".into());
+    tracing::error!(panic = %what, "a request handler panicked: {what}");
+    Problem::new(Code::Internal, "the server met a bug while it handled this request").into_response()
+}
+
+/// A problem again, now with the request's id, and logged if it is ours.
+fn with_id(response: Response, problem: Problem, id: &str) -> Response {
+    if problem.code.status().is_server_error() {
+        let (code, detail) = (problem.code.as_str(), problem.detail.as_str());
+        tracing::warn!(request.id = id, error.code = code, "request {id} was not served: {detail}");
+    }
+    let label = response.extensions().get::<RouteLabel>().copied();
+    let mut named = problem.answer(Some(id));
+    if let Some(allow) = response.headers().get(header::ALLOW) {
+        named.headers_mut().insert(header::ALLOW, allow.clone());
+    }
+    if let Some(label) = label {
+        named.extensions_mut().insert(label);
+    }
+    named
+}
+
+/// The caller's own id if it is a plain word, or a fresh one.
+fn request_id(headers: &HeaderMap) -> String {
+    let given = headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok());
+    let plain = |text: &&str| {
+        (1..=64).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
+    };
+    match given.filter(plain) {
+        Some(id) => id.to_string(),
+        None => format!("req_{}", uuid::Uuid::new_v4().simple()),
+    }
+}
+
+fn set_headers(headers: &mut HeaderMap, id: &str) {
+    if let Ok(id) = HeaderValue::from_str(id) {
+        headers.insert(REQUEST_ID, id);
+    }
+    let defaults = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+        (header::CACHE_CONTROL, "no-store"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ];
+    for (name, value) in defaults {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_callers_id_is_kept_if_it_is_a_plain_word() {
+        let id = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(REQUEST_ID, text.parse().unwrap());
+            request_id(&headers)
+        };
+        assert_eq!(id("abc-1.2_3"), "abc-1.2_3");
+        for odd in ["", "a b", "<script>", &"x".repeat(65)] {
+            assert!(id(odd).starts_with("req_"), "{odd}");
+        }
+    }
+}

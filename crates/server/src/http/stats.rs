@@ -1,0 +1,38 @@
+//! The whole, in numbers, and what this server is and allows.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::IntoResponse as _;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::App;
+use super::request::{Answer, Params};
+use crate::api::{CapabilitiesBody, LimitsBody, StatsBody};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(stats)).routes(routes!(capabilities))
+}
+
+/// Get the counts
+///
+/// Exact, and as cheap with a million jobs as with ten.
+#[utoipa::path(get, path = "/v1/stats", tag = "server", responses((status = 200, body = StatsBody)))]
+async fn stats(State(app): State<App>, params: Params) -> Answer {
+    params.only(&[])?;
+    Ok(Json(StatsBody::from(app.service.stats().await?)).into_response())
+}
+
+/// Get what this server is and allows
+#[utoipa::path(get, path = "/v1/capabilities", tag = "server",
+    responses((status = 200, body = CapabilitiesBody)))]
+async fn capabilities(State(app): State<App>, params: Params) -> Answer {
+    params.only(&[])?;
+    let body = CapabilitiesBody {
+        product: "ganger".into(),
+        version: app.options.version.into(),
+        api: vec!["v1".into()],
+        limits: LimitsBody::default(),
+    };
+    Ok(Json(body).into_response())
+}

@@ -1,0 +1,28 @@
+//! The Ganger server: it takes in jobs, keeps them safe and hands each to the right worker.
+//!
+//! [`Server`] starts everything and [`Service`] is what it can do, for every door. Inside, one thread
+//! owns the coordinator ([`coordinator_thread`]), one writer makes its decisions durable ([`writer`]),
+//! and the [`gateway`] knows the streams of workers.
+
+pub mod api;
+pub mod claims;
+pub mod clock;
+pub mod coordinator_thread;
+pub mod gateway;
+pub mod grpc;
+pub mod http;
+pub mod ids;
+pub mod inbox;
+pub mod listener;
+pub mod metrics;
+pub mod outbox;
+pub mod payloads;
+pub mod releasable;
+pub mod server;
+pub mod service;
+pub mod testing;
+pub mod waiters;
+pub mod writer;
+
+pub use server::{Server, ServerError, ServerHandle, ServerOptions};
+pub use service::Service;

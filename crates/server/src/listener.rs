@@ -1,0 +1,195 @@
+//! One port for everything: HTTP/1 and HTTP/2, REST and gRPC.
+//!
+//! Connections are bounded in number, in the time a client may take to begin, and in what they may
+//! buffer. An accept loop must survive anything, running out of file descriptors above all: the
+//! connections that are there end, and then there is room again.
+
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::{debug, warn};
+
+/// Connections at the same time; more wait in the operating system's backlog.
+pub const CONNECTIONS: usize = 24_000;
+/// A client must begin to speak, and finish its headers, within this.
+const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+/// Pause after a failed accept.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
+/// Room for the headers of an HTTP/1 request.
+const HEADER_BYTES: usize = 64 << 10;
+/// The same for HTTP/2.
+const HEADER_LIST_BYTES: u32 = 64 << 10;
+/// Requests and streams at the same time on one HTTP/2 connection.
+const CONCURRENT_STREAMS: u32 = 1_024;
+/// The defaults of HTTP/2 would cap a distant worker at a few jobs per round trip.
+const STREAM_WINDOW: u32 = 4 << 20;
+const CONNECTION_WINDOW: u32 = 16 << 20;
+/// A peer that vanished is noticed by unanswered HTTP/2 pings.
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(20);
+const KEEP_ALIVE_WITHIN: Duration = Duration::from_secs(20);
+
+/// Serves a router on any number of listeners.
+#[derive(Debug)]
+pub struct Listeners {
+    tasks: TaskTracker,
+    /// No new connections.
+    closing: CancellationToken,
+    /// No connections at all.
+    ended: CancellationToken,
+}
+
+/// What every connection shares.
+struct Shared {
+    router: Router,
+    builder: auto::Builder<TokioExecutor>,
+    room: Arc<Semaphore>,
+    tasks: TaskTracker,
+    closing: CancellationToken,
+    ended: CancellationToken,
+}
+
+impl Listeners {
+    /// Starts to accept.
+    #[must_use]
+    pub fn start(listeners: Vec<TcpListener>, router: Router) -> Listeners {
+        let (tasks, closing, ended) =
+            (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
+        let shared = Arc::new(Shared {
+            router,
+            builder: builder(),
+            room: Arc::new(Semaphore::new(CONNECTIONS)),
+            tasks: tasks.clone(),
+            closing: closing.clone(),
+            ended: ended.clone(),
+        });
+        for listener in listeners {
+            tasks.spawn(accept_all(shared.clone(), listener));
+        }
+        Listeners { tasks, closing, ended }
+    }
+
+    /// Accepts nothing new, and tells every client to finish.
+    pub fn close(&self) {
+        self.closing.cancel();
+    }
+
+    /// Waits for connections to end by themselves, then ends the others.
+    pub async fn stop(&self, within: Duration) {
+        self.close();
+        self.tasks.close();
+        if tokio::time::timeout(within, self.tasks.wait()).await.is_err() {
+            debug!("cut {} connections that did not end", self.tasks.len());
+            self.ended.cancel();
+            self.tasks.wait().await;
+        }
+    }
+}
+
+fn builder() -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADERS_WITHIN)
+        .max_buf_size(HEADER_BYTES)
+        .half_close(false)
+        .http2()
+        .timer(TokioTimer::new())
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_concurrent_streams(CONCURRENT_STREAMS)
+        .max_header_list_size(HEADER_LIST_BYTES)
+        .keep_alive_interval(KEEP_ALIVE_EVERY)
+        .keep_alive_timeout(KEEP_ALIVE_WITHIN);
+    builder
+}
+
+async fn accept_all(shared: Arc<Shared>, listener: TcpListener) {
+    let mut failing = false;
+    loop {
+        let accepted = tokio::select! {
+            accepted = accept(&shared, &listener) => accepted,
+            () = shared.closing.cancelled() => return,
+        };
+        match accepted {
+            Ok((stream, permit)) => {
+                failing = false;
+                let connection = serve(shared.clone(), stream);
+                shared.tasks.spawn(async move {
+                    connection.await;
+                    drop(permit);
+                });
+            }
+            // The client went away before we looked.
+            Err(error) if one_client_only(&error) => {}
+            Err(error) => {
+                if !failing {
+                    warn!("cannot accept connections: {error}");
+                }
+                failing = true;
+                tokio::time::sleep(ACCEPT_AGAIN).await;
+            }
+        }
+    }
+}
+
+async fn accept(
+    shared: &Shared,
+    listener: &TcpListener,
+) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    let permit = shared.room.clone().acquire_owned().await.map_err(io::Error::other)?;
+    let (stream, _) = listener.accept().await?;
+    // Without this, messages larger than a segment wait for the acknowledgement of the one before.
+    stream.set_nodelay(true)?;
+    Ok((stream, permit))
+}
+
+fn one_client_only(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::Interrupted
+            | io::ErrorKind::InvalidInput
+    )
+}
+
+async fn serve(shared: Arc<Shared>, stream: TcpStream) {
+    // The protocol is told by the first bytes; whoever sends none must not occupy a place.
+    let begun = tokio::select! {
+        begun = tokio::time::timeout(HEADERS_WITHIN, stream.readable()) => matches!(begun, Ok(Ok(()))),
+        () = shared.closing.cancelled() => false,
+    };
+    if !begun {
+        return;
+    }
+    let service = TowerToHyperService::new(shared.router.clone());
+    let mut connection = pin!(shared.builder.serve_connection(TokioIo::new(stream), service));
+    let mut told = false;
+    loop {
+        tokio::select! {
+            end = connection.as_mut() => {
+                if let Err(error) = end {
+                    debug!("a connection ended: {error}");
+                }
+                return;
+            }
+            () = shared.closing.cancelled(), if !told => {
+                told = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            () = shared.ended.cancelled() => return,
+        }
+    }
+}

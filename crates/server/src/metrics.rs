@@ -1,0 +1,411 @@
+//! What is counted and measured, in the OpenMetrics format.
+//!
+//! Counters and histograms are fed as things happen; gauges are filled at each scrape from the
+//! leader's own exact counts. Labels come from clients, so their number is bounded: after the first two
+//! hundred kinds or queues, further ones are counted together as `_other`.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use axum::http::{Method, StatusCode};
+use ganger_core::coordinator::view::{QueueView, Stats};
+use ganger_core::event::{Event, WorkerState};
+use ganger_core::job::State;
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+
+/// Media type of a scrape.
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Distinct values of one label before further ones are `_other`.
+const LABEL_VALUES: usize = 200;
+const OTHER: &str = "_other";
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Lane {
+    queue: String,
+    kind: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct LaneOutcome {
+    queue: String,
+    kind: String,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct QueueState {
+    queue: String,
+    state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct QueueLabel {
+    queue: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StateLabel {
+    state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabel {
+    route: String,
+    method: String,
+    status_class: &'static str,
+}
+
+type Times = Family<Lane, Histogram, fn() -> Histogram>;
+type Seconds = Gauge<f64, AtomicU64>;
+
+/// Everything that is counted. Cheap to clone.
+#[derive(Clone)]
+pub struct Metrics(Arc<Inner>);
+
+struct Inner {
+    registry: Registry,
+    enqueued: Family<Lane, Counter>,
+    finished: Family<LaneOutcome, Counter>,
+    attempts: Family<LaneOutcome, Counter>,
+    wait: Times,
+    run: Times,
+    end_to_end: Times,
+    queue_jobs: Family<QueueState, Gauge>,
+    oldest_ready: Family<QueueLabel, Seconds>,
+    workers: Family<StateLabel, Gauge>,
+    threads: Family<StateLabel, Gauge>,
+    leases_lost: Counter,
+    commit: Histogram,
+    batch: Histogram,
+    backlog: Gauge,
+    requests: Family<RequestLabel, Histogram, fn() -> Histogram>,
+    events_dropped: Counter,
+    queues: Names,
+    kinds: Names,
+    /// One scrape at a time: gauges are cleared and filled again.
+    scraping: Mutex<()>,
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Metrics")
+    }
+}
+
+impl Metrics {
+    /// Nothing counted yet.
+    #[must_use]
+    pub fn new(version: &'static str) -> Metrics {
+        let mut inner = Inner {
+            registry: Registry::with_prefix("ganger"),
+            enqueued: Family::default(),
+            finished: Family::default(),
+            attempts: Family::default(),
+            wait: Times::new_with_constructor(job_times),
+            run: Times::new_with_constructor(job_times),
+            end_to_end: Times::new_with_constructor(job_times),
+            queue_jobs: Family::default(),
+            oldest_ready: Family::default(),
+            workers: Family::default(),
+            threads: Family::default(),
+            leases_lost: Counter::default(),
+            commit: Histogram::new(exponential_buckets(0.000_1, 2.0, 18)),
+            batch: Histogram::new(exponential_buckets(1.0, 2.0, 15)),
+            backlog: Gauge::default(),
+            requests: Family::new_with_constructor(request_times),
+            events_dropped: Counter::default(),
+            queues: Names::default(),
+            kinds: Names::default(),
+            scraping: Mutex::new(()),
+        };
+        inner.register(version);
+        Metrics(Arc::new(inner))
+    }
+
+    /// New jobs were taken in.
+    pub fn enqueued(&self, queue: &str, kind: &str, jobs: u64) {
+        self.0.enqueued.get_or_create(&self.lane(queue, kind)).inc_by(jobs);
+    }
+
+    /// Something happened.
+    pub fn observe_event(&self, event: &Event) {
+        match event {
+            Event::Job { queue, kind, state, created_at, at, .. } if state.is_final() => {
+                let lane = self.lane(queue.as_str(), kind.as_str());
+                self.0.end_to_end.get_or_create(&lane).observe(at.since(*created_at).as_secs_f64());
+                let labels = LaneOutcome { queue: lane.queue, kind: lane.kind, outcome: state.as_str() };
+                self.0.finished.get_or_create(&labels).inc();
+            }
+            Event::Attempt { queue, kind, outcome, ran_us, waited_us, .. } => {
+                let lane = self.lane(queue.as_str(), kind.as_str());
+                let seconds = |us: u64| Duration::from_micros(us).as_secs_f64();
+                self.0.run.get_or_create(&lane).observe(seconds(*ran_us));
+                self.0.wait.get_or_create(&lane).observe(seconds(*waited_us));
+                let labels = LaneOutcome { queue: lane.queue, kind: lane.kind, outcome: outcome.as_str() };
+                self.0.attempts.get_or_create(&labels).inc();
+            }
+            Event::LeaseLost { .. } => {
+                self.0.leases_lost.inc();
+            }
+            Event::Job { .. } | Event::Progress { .. } | Event::Worker { .. } | Event::Queue { .. } => {}
+        }
+    }
+
+    /// A batch was committed.
+    pub fn commit(&self, took: Duration, changes: usize) {
+        self.0.commit.observe(took.as_secs_f64());
+        self.0.batch.observe(changes as f64);
+    }
+
+    /// A request was answered. `route` is the pattern, never the path.
+    pub fn request(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
+        let known = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::DELETE];
+        let method = if known.contains(method) { method.as_str() } else { OTHER };
+        let status_class = match status.as_u16() / 100 {
+            1 => "1xx",
+            2 => "2xx",
+            3 => "3xx",
+            4 => "4xx",
+            _ => "5xx",
+        };
+        let labels = RequestLabel { route: route.into(), method: method.into(), status_class };
+        self.0.requests.get_or_create(&labels).observe(took.as_secs_f64());
+    }
+
+    /// Events were not told to someone who was too slow.
+    pub fn events_dropped(&self, count: u64) {
+        self.0.events_dropped.inc_by(count);
+    }
+
+    /// Everything as text, with gauges as the leader counts now.
+    ///
+    /// # Errors
+    /// The text could not be written, which takes a bug.
+    pub fn scrape(&self, stats: Option<&Stats>, queues: Option<&[QueueView]>) -> Result<String, fmt::Error> {
+        let _one_at_a_time = self.0.scraping.lock().unwrap_or_else(PoisonError::into_inner);
+        self.fill_queues(queues.unwrap_or_default());
+        self.fill_stats(stats);
+        let mut out = String::new();
+        text::encode(&mut out, &self.0.registry)?;
+        Ok(out)
+    }
+
+    fn fill_queues(&self, queues: &[QueueView]) {
+        self.0.queue_jobs.clear();
+        self.0.oldest_ready.clear();
+        for view in queues {
+            let queue = self.0.queues.bounded(view.queue.as_str());
+            for (state, count) in State::ALL.iter().zip(view.counts) {
+                let labels = QueueState { queue: queue.clone(), state: state.as_str() };
+                self.0.queue_jobs.get_or_create(&labels).inc_by(i64::try_from(count).unwrap_or(i64::MAX));
+            }
+            let oldest = view.oldest_ready.unwrap_or_default().as_secs_f64();
+            let gauge = self.0.oldest_ready.get_or_create_owned(&QueueLabel { queue });
+            gauge.set(gauge.get().max(oldest));
+        }
+    }
+
+    fn fill_stats(&self, stats: Option<&Stats>) {
+        self.0.workers.clear();
+        self.0.threads.clear();
+        let Some(stats) = stats else { return };
+        for (state, count) in &stats.workers {
+            let labels = StateLabel { state: worker_state(*state) };
+            self.0.workers.get_or_create(&labels).set(i64::try_from(*count).unwrap_or(i64::MAX));
+        }
+        let threads = |state, count: u64| {
+            let gauge = self.0.threads.get_or_create_owned(&StateLabel { state });
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        };
+        threads("used", stats.threads_used);
+        threads("free", stats.threads.saturating_sub(stats.threads_used));
+        self.0.backlog.set(i64::try_from(stats.backlog).unwrap_or(i64::MAX));
+    }
+
+    fn lane(&self, queue: &str, kind: &str) -> Lane {
+        Lane { queue: self.0.queues.bounded(queue), kind: self.0.kinds.bounded(kind) }
+    }
+}
+
+impl Inner {
+    fn register(&mut self, version: &'static str) {
+        let r = &mut self.registry;
+        r.register("jobs_enqueued", "Jobs taken in", self.enqueued.clone());
+        r.register("jobs_finished", "Jobs that became final, by state", self.finished.clone());
+        r.register("attempts", "Attempts that ended, by outcome", self.attempts.clone());
+        let s = Unit::Seconds;
+        r.register_with_unit("job_wait", "From due to the start of an attempt", s.clone(), self.wait.clone());
+        r.register_with_unit("job_run", "How long attempts ran", s.clone(), self.run.clone());
+        r.register_with_unit("job_end_to_end", "From intake to the end", s.clone(), self.end_to_end.clone());
+        r.register("queue_jobs", "Jobs by queue and state", self.queue_jobs.clone());
+        let oldest = self.oldest_ready.clone();
+        r.register_with_unit("queue_oldest_ready_age", "Age of the first job in line", s.clone(), oldest);
+        r.register("workers", "Workers by state", self.workers.clone());
+        r.register("worker_threads", "Threads of all workers, used and free", self.threads.clone());
+        r.register("leases_lost", "Reports under a lease no longer held", self.leases_lost.clone());
+        r.register_with_unit("store_commit", "How long commits took", s.clone(), self.commit.clone());
+        r.register("store_batch_changes", "Changes in one commit", self.batch.clone());
+        r.register("store_backlog", "Changes that wait for the next commit", self.backlog.clone());
+        r.register_with_unit("api_request", "How long requests took", s, self.requests.clone());
+        r.register("events_dropped", "Events not told to a slow listener", self.events_dropped.clone());
+        // An info metric gets the suffix `_info` by itself.
+        r.register("build", "The running version", Info::new([("version", version)]));
+    }
+}
+
+/// From a millisecond to more than an hour.
+fn job_times() -> Histogram {
+    Histogram::new([
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0,
+        900.0, 3600.0,
+    ])
+}
+
+fn request_times() -> Histogram {
+    Histogram::new([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0])
+}
+
+fn worker_state(state: WorkerState) -> &'static str {
+    match state {
+        WorkerState::Available => "available",
+        WorkerState::Busy => "busy",
+        WorkerState::Draining => "draining",
+        WorkerState::Unavailable => "unavailable",
+        WorkerState::Lost => "lost",
+        WorkerState::Gone => "gone",
+    }
+}
+
+/// The values of one label, up to a number.
+#[derive(Default)]
+struct Names(RwLock<HashSet<String>>);
+
+impl Names {
+    fn bounded(&self, name: &str) -> String {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if known.contains(name) {
+            return name.into();
+        }
+        let full = known.len() >= LABEL_VALUES;
+        drop(known);
+        if full {
+            return OTHER.into();
+        }
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have filled it meanwhile.
+        if known.contains(name) || known.len() < LABEL_VALUES {
+            known.insert(name.into());
+            return name.into();
+        }
+        OTHER.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ganger_core::outcome::Outcome;
+    use ganger_core::queue::QueueSettings;
+    use ganger_core::{JobId, Term, Wall};
+
+    #[test]
+    fn kinds_beyond_the_bound_are_counted_together() {
+        let metrics = Metrics::new("1");
+        for n in 0..LABEL_VALUES + 50 {
+            metrics.enqueued("q", &format!("k{n}"), 1);
+        }
+        let text = metrics.scrape(None, None).unwrap();
+        assert!(text.contains("ganger_jobs_enqueued_total{queue=\"q\",kind=\"k199\"} 1"), "{text}");
+        assert!(text.contains("ganger_jobs_enqueued_total{queue=\"q\",kind=\"_other\"} 50"));
+        assert!(!text.contains("k200"));
+    }
+
+    #[test]
+    fn the_basic_set_is_there_under_its_names() {
+        let metrics = Metrics::new("1.2.3");
+        metrics.enqueued("mail", "noop", 2);
+        metrics.commit(Duration::from_millis(2), 30);
+        metrics.request("/v1/jobs/{id}", &Method::GET, StatusCode::OK, Duration::from_millis(1));
+        let job = JobId::new(1_700_000_000_000, [0; 10]);
+        let at = Wall(1_700_000_002_000_000);
+        let (queue, kind) = ("mail".parse().unwrap(), "noop".parse().unwrap());
+        metrics.observe_event(&Event::Attempt {
+            job,
+            queue,
+            kind,
+            attempt: 1,
+            outcome: Outcome::Ok,
+            worker: "w".into(),
+            ran_us: 5_000,
+            waited_us: 1_000,
+            at,
+        });
+        let (queue, kind) = ("mail".parse().unwrap(), "noop".parse().unwrap());
+        let (state, created_at) = (State::Succeeded, Wall(1_700_000_000_000_000));
+        metrics.observe_event(&Event::Job { job, queue, kind, state, attempt: 1, created_at, at });
+        let stats = Stats {
+            term: Term::default(),
+            counts: Vec::new(),
+            workers: vec![(WorkerState::Busy, 3)],
+            threads: 8,
+            threads_used: 5,
+            backlog: 7,
+            store_trouble: None,
+        };
+        let view = QueueView {
+            queue: "mail".parse().unwrap(),
+            settings: QueueSettings::default(),
+            counts: [1, 2, 3, 4, 5, 6, 7],
+            oldest_ready: Some(Duration::from_millis(1500)),
+            workers: 3,
+        };
+        let text = metrics.scrape(Some(&stats), Some(&[view])).unwrap();
+        for expected in [
+            "ganger_jobs_enqueued_total{queue=\"mail\",kind=\"noop\"} 2",
+            "ganger_jobs_finished_total{queue=\"mail\",kind=\"noop\",outcome=\"succeeded\"} 1",
+            "ganger_attempts_total{queue=\"mail\",kind=\"noop\",outcome=\"ok\"} 1",
+            "ganger_job_end_to_end_seconds_sum{queue=\"mail\",kind=\"noop\"} 2.0",
+            "ganger_job_wait_seconds_count{queue=\"mail\",kind=\"noop\"} 1",
+            "ganger_job_run_seconds_count{queue=\"mail\",kind=\"noop\"} 1",
+            "ganger_queue_jobs{queue=\"mail\",state=\"dead\"} 6",
+            "ganger_queue_oldest_ready_age_seconds{queue=\"mail\"} 1.5",
+            "ganger_workers{state=\"busy\"} 3",
+            "ganger_worker_threads{state=\"free\"} 3",
+            "ganger_leases_lost_total 0",
+            "ganger_store_commit_seconds_count 1",
+            "ganger_store_batch_changes_sum 30.0",
+            "ganger_store_backlog 7",
+            "ganger_api_request_seconds_count{route=\"/v1/jobs/{id}\",method=\"GET\",status_class=\"2xx\"} 1",
+            "ganger_events_dropped_total 0",
+            "ganger_build_info{version=\"1.2.3\"} 1",
+        ] {
+            assert!(text.contains(expected), "{expected} in\n{text}");
+        }
+        assert!(text.ends_with("# EOF\n"));
+    }
+
+    /// A queue that is gone must not keep its last numbers for ever.
+    #[test]
+    fn gauges_show_only_what_is_there_now() {
+        let metrics = Metrics::new("1");
+        let view = QueueView {
+            queue: "old".parse().unwrap(),
+            settings: QueueSettings::default(),
+            counts: [1; 7],
+            oldest_ready: None,
+            workers: 0,
+        };
+        assert!(metrics.scrape(None, Some(&[view])).unwrap().contains("queue=\"old\""));
+        assert!(!metrics.scrape(None, Some(&[])).unwrap().contains("queue=\"old\""));
+    }
+}

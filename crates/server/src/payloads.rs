@@ -1,0 +1,252 @@
+//! Payloads on their way to workers.
+//!
+//! The coordinator never sees a payload. Fresh ones are kept here, up to a number of bytes, from the
+//! commit of their submission to the end of their job; the others are read from the store, one call
+//! for a whole assignment.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ganger_core::change::{Applied, Batch, Change, Intake, Snapshot, Submitted};
+use ganger_core::message::Work;
+use ganger_core::{JobId, Wall};
+use ganger_proto::Parcel;
+use ganger_store::{Store, StoreError};
+
+use crate::waiters::ends;
+
+/// Bytes of fresh payloads that are kept.
+pub const CACHE_BYTES: usize = 64 << 20;
+/// What an entry costs besides its texts.
+const ENTRY_BYTES: usize = 128;
+/// The order is tidied when it names this many more jobs than there are.
+const STALE_NAMES: usize = 4_096;
+
+/// Finds the payload of a lease.
+pub struct Payloads {
+    store: Arc<dyn Store>,
+    fresh: Mutex<Fresh>,
+    /// Some live job carries a trace context, so a look into the store must ask for that too.
+    traced: AtomicBool,
+}
+
+/// An assignment with its payloads.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// What can be sent.
+    pub parcels: Vec<Parcel>,
+    /// Leases of jobs that are no longer live: nobody needs to run them.
+    pub ended: Vec<Work>,
+}
+
+#[derive(Clone)]
+struct Entry {
+    payload: String,
+    traceparent: Option<String>,
+}
+
+#[derive(Default)]
+struct Fresh {
+    bytes: usize,
+    limit: usize,
+    entries: HashMap<JobId, Entry>,
+    /// Oldest first. May name jobs that are no longer there.
+    order: VecDeque<JobId>,
+}
+
+impl Payloads {
+    /// Nothing is fresh yet.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> Payloads {
+        let fresh = Mutex::new(Fresh { limit: CACHE_BYTES, ..Fresh::default() });
+        Payloads { store, fresh, traced: AtomicBool::new(false) }
+    }
+
+    /// A leader begins with these jobs.
+    pub fn loaded(&self, snapshot: &Snapshot) {
+        if snapshot.jobs.iter().any(|job| job.options.traceparent.is_some()) {
+            self.traced.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// A batch is durable: its new jobs will soon be assigned. Must be told before the coordinator is.
+    pub fn submitted(&self, batch: &Batch, applied: &[Applied]) {
+        for (change, applied) in batch.changes.iter().zip(applied) {
+            let (Change::Submit(submission), Applied::Submitted(Submitted::Accepted(intake))) =
+                (change, applied)
+            else {
+                continue;
+            };
+            let mut fresh = self.fresh();
+            for (job, intake) in submission.jobs.iter().zip(intake) {
+                if *intake == Intake::Created(job.id) {
+                    let traceparent = job.spec.options.traceparent.clone();
+                    if traceparent.is_some() {
+                        self.traced.store(true, Ordering::Relaxed);
+                    }
+                    fresh.insert(job.id, Entry { payload: job.spec.payload.clone(), traceparent });
+                }
+            }
+        }
+    }
+
+    /// A batch is durable: what ended in it needs its payload no more.
+    pub fn ended(&self, batch: &Batch) {
+        let mut fresh = self.fresh();
+        for (job, _) in ends(batch) {
+            fresh.remove(job);
+        }
+    }
+
+    /// The parcels of an assignment if every payload is at hand, else the assignment.
+    ///
+    /// # Errors
+    /// The assignment itself, for [`Payloads::read`].
+    pub fn at_hand(&self, works: Vec<Work>) -> Result<Vec<Parcel>, Vec<Work>> {
+        let fresh = self.fresh();
+        if works.iter().any(|work| !fresh.entries.contains_key(&work.job)) {
+            return Err(works);
+        }
+        let found = |work: Work| fresh.entries.get(&work.job).cloned().map(|entry| entry.parcel(work));
+        Ok(works.into_iter().filter_map(found).collect())
+    }
+
+    /// The parcels of an assignment, from the store where they are not at hand.
+    ///
+    /// # Errors
+    /// The store cannot be read now.
+    pub async fn read(&self, works: &[Work], now: Wall) -> Result<Found, StoreError> {
+        let mut entries: Vec<Option<Entry>> = {
+            let fresh = self.fresh();
+            works.iter().map(|work| fresh.entries.get(&work.job).cloned()).collect()
+        };
+        let missing: Vec<JobId> =
+            works.iter().zip(&entries).filter(|(_, e)| e.is_none()).map(|(work, _)| work.job).collect();
+        let mut read = self.read_store(&missing, now).await?;
+        for (work, entry) in works.iter().zip(&mut entries) {
+            if entry.is_none() {
+                *entry = read.remove(&work.job);
+            }
+        }
+        let mut found = Found::default();
+        for (work, entry) in works.iter().cloned().zip(entries) {
+            match entry {
+                Some(entry) => found.parcels.push(entry.parcel(work)),
+                None => found.ended.push(work),
+            }
+        }
+        Ok(found)
+    }
+
+    async fn read_store(&self, ids: &[JobId], now: Wall) -> Result<HashMap<JobId, Entry>, StoreError> {
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        if self.traced.load(Ordering::Relaxed) {
+            let live = self.store.jobs(ids, now).await?.into_iter().filter(|job| job.end.is_none());
+            let entry = |spec: ganger_core::job::JobSpec| Entry {
+                payload: spec.payload,
+                traceparent: spec.options.traceparent,
+            };
+            return Ok(live.map(|job| (job.id, entry(job.spec))).collect());
+        }
+        let payloads = self.store.payloads(ids).await?;
+        let entry = |payload: String| Entry { payload, traceparent: None };
+        Ok(ids.iter().zip(payloads).filter_map(|(id, p)| Some((*id, entry(p?)))).collect())
+    }
+
+    fn fresh(&self) -> MutexGuard<'_, Fresh> {
+        // A panic while the lock is held could at worst leave the sum of bytes wrong by one entry.
+        self.fresh.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    fn bytes(&self) -> usize {
+        ENTRY_BYTES + self.payload.len() + self.traceparent.as_ref().map_or(0, String::len)
+    }
+
+    fn parcel(self, work: Work) -> Parcel {
+        Parcel { work, payload: self.payload, traceparent: self.traceparent }
+    }
+}
+
+impl Fresh {
+    fn insert(&mut self, job: JobId, entry: Entry) {
+        self.bytes += entry.bytes();
+        if let Some(old) = self.entries.insert(job, entry) {
+            self.bytes -= old.bytes();
+        } else {
+            self.order.push_back(job);
+        }
+        while self.bytes > self.limit {
+            let Some(oldest) = self.order.pop_front() else { break };
+            self.remove(oldest);
+        }
+    }
+
+    fn remove(&mut self, job: JobId) {
+        let Some(old) = self.entries.remove(&job) else { return };
+        self.bytes -= old.bytes();
+        if self.order.len() > self.entries.len() * 2 + STALE_NAMES {
+            self.order.retain(|id| self.entries.contains_key(id));
+        }
+    }
+}
+
+impl fmt::Debug for Payloads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fresh = self.fresh();
+        f.debug_struct("Payloads").field("jobs", &fresh.entries.len()).field("bytes", &fresh.bytes).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(n: u64) -> JobId {
+        JobId::new(n, [0; 10])
+    }
+
+    fn entry(bytes: usize) -> Entry {
+        Entry { payload: "x".repeat(bytes - ENTRY_BYTES), traceparent: None }
+    }
+
+    fn fresh(limit: usize) -> Fresh {
+        Fresh { limit, ..Fresh::default() }
+    }
+
+    #[test]
+    fn the_oldest_payload_gives_way_at_the_bound_and_not_before() {
+        let mut fresh = fresh(3_000);
+        for n in 0..3 {
+            fresh.insert(job(n), entry(1_000));
+        }
+        assert_eq!((fresh.bytes, fresh.entries.len()), (3_000, 3));
+        fresh.insert(job(3), entry(1_000));
+        assert_eq!((fresh.bytes, fresh.entries.len()), (3_000, 3));
+        assert!(!fresh.entries.contains_key(&job(0)));
+    }
+
+    #[test]
+    fn ended_jobs_leave_nothing_behind_however_many_there_were() {
+        let mut fresh = fresh(1 << 20);
+        for n in 0..100_000 {
+            fresh.insert(job(n), entry(200));
+            fresh.remove(job(n));
+        }
+        assert_eq!(fresh.bytes, 0);
+        assert!(fresh.order.len() <= STALE_NAMES + 1, "{}", fresh.order.len());
+    }
+
+    #[test]
+    fn a_payload_larger_than_the_whole_cache_is_not_kept() {
+        let mut fresh = fresh(1_000);
+        fresh.insert(job(1), entry(500));
+        fresh.insert(job(2), entry(2_000));
+        assert_eq!((fresh.bytes, fresh.entries.len()), (0, 0));
+    }
+}

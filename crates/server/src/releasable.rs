@@ -1,0 +1,82 @@
+//! A store that can be let go although many still hold it.
+//!
+//! Connections, streams and waiting calls keep a handle on the store for as long as they live, and some
+//! outlive the server that they belong to by a moment. A stopped server must not: the data directory is
+//! locked while its store is open, and whoever stopped us may want to start again at once.
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::{JobId, Term, Wall};
+use ganger_store::read::{ListQuery, Page, StoredJob};
+use ganger_store::{CommitError, Store, StoreError};
+
+/// Passes every call on, until it is released.
+pub struct ReleasableStore(RwLock<Option<Arc<dyn Store>>>);
+
+impl ReleasableStore {
+    /// Holds this store.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> ReleasableStore {
+        ReleasableStore(RwLock::new(Some(store)))
+    }
+
+    /// Lets the store go. Calls that are under way finish; later ones are refused.
+    pub async fn release(&self) {
+        let store = self.0.write().unwrap_or_else(PoisonError::into_inner).take();
+        // Closing may write, and must not hold up the others.
+        let _ = tokio::task::spawn_blocking(move || drop(store)).await;
+    }
+
+    fn store(&self) -> Result<Arc<dyn Store>, StoreError> {
+        let held = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        held.clone().ok_or_else(|| StoreError::Unavailable("the server has stopped".into()))
+    }
+}
+
+#[async_trait]
+impl Store for ReleasableStore {
+    async fn take_over(&self, server: &str, more_than: u64) -> Result<Term, StoreError> {
+        self.store()?.take_over(server, more_than).await
+    }
+
+    async fn load(&self) -> Result<Snapshot, StoreError> {
+        self.store()?.load().await
+    }
+
+    async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError> {
+        self.store().map_err(CommitError::Refused)?.commit(term, batch).await
+    }
+
+    async fn jobs(&self, ids: &[JobId], now: Wall) -> Result<Vec<StoredJob>, StoreError> {
+        self.store()?.jobs(ids, now).await
+    }
+
+    async fn payloads(&self, ids: &[JobId]) -> Result<Vec<Option<String>>, StoreError> {
+        self.store()?.payloads(ids).await
+    }
+
+    async fn list(&self, query: &ListQuery, now: Wall) -> Result<Page, StoreError> {
+        self.store()?.list(query, now).await
+    }
+
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
+        self.store()?.attempts(id).await
+    }
+
+    async fn log(&self, id: JobId, attempt: u32) -> Result<String, StoreError> {
+        self.store()?.log(id, attempt).await
+    }
+
+    async fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        self.store()?.backup(to).await
+    }
+}
+
+impl std::fmt::Debug for ReleasableStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReleasableStore").field("held", &self.store().is_ok()).finish()
+    }
+}

@@ -1,0 +1,329 @@
+//! Starting and stopping a server.
+//!
+//! `start` binds first, so that an address that is taken costs nothing; then it takes over, loads, and
+//! only then answers. `stop` goes the other way: no new connections or calls, what clients wait for
+//! is finished and written, workers are let go (they keep running and find the next leader), and
+//! the store is released last.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use axum::Router;
+use ganger_core::SessionId;
+use ganger_core::coordinator::port;
+use ganger_core::event::Event;
+use ganger_store::Store;
+use tokio::net::TcpListener;
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use crate::clock::Clock;
+use crate::coordinator_thread::{CoordinatorThread, Phase};
+use crate::gateway::Gateway;
+use crate::grpc;
+use crate::http::{self, ExecToken, HostPolicy, HttpOptions};
+use crate::ids::JobIds;
+use crate::inbox::{Inbox, Message};
+use crate::listener::Listeners;
+use crate::metrics::Metrics;
+use crate::payloads::Payloads;
+use crate::releasable::ReleasableStore;
+use crate::service::{Numbered, Parts, Service};
+use crate::waiters::Waiters;
+use crate::writer::{Busy, Observer, WriterParts};
+
+/// Events kept for a listener that is slow.
+const EVENTS: usize = 8_192;
+/// In-flight calls, and connections after them, have this long to finish.
+const STOP_WITHIN: Duration = Duration::from_secs(10);
+
+/// How a server is to be.
+pub struct ServerOptions {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: Vec<SocketAddr>,
+    /// Where jobs are kept.
+    pub store: Arc<dyn Store>,
+    /// Name of this server in the store.
+    pub name: String,
+    /// Whether an address that others can reach is allowed although nobody is asked who he is.
+    pub insecure_no_auth: bool,
+    /// Who submits jobs of kind `exec` must know this.
+    pub exec_token: Option<String>,
+    /// How the coordinator behaves.
+    pub coordinator: port::Options,
+    /// Sessions of workers inside this process.
+    pub local_sessions: Vec<SessionId>,
+    /// Further host names that requests may be addressed to, besides loopback ones.
+    pub allowed_hosts: Vec<String>,
+}
+
+impl ServerOptions {
+    /// A server on these addresses, with the defaults for everything else.
+    #[must_use]
+    pub fn new(listen: Vec<SocketAddr>, store: Arc<dyn Store>) -> ServerOptions {
+        ServerOptions {
+            listen,
+            store,
+            name: "ganger".into(),
+            insecure_no_auth: false,
+            exec_token: None,
+            coordinator: port::Options::default(),
+            local_sessions: Vec::new(),
+            allowed_hosts: Vec::new(),
+        }
+    }
+}
+
+/// Why a server does not start, or ended.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// Nobody could reach it.
+    #[error("no address to listen on was given")]
+    NoAddress,
+    /// Others could reach it, and it asks nobody who he is.
+    #[error(
+        "refused to listen on {0}: other machines could submit jobs there without being asked who they are (--insecure-no-auth allows it)"
+    )]
+    NotLoopback(SocketAddr),
+    /// The address cannot be had.
+    #[error("cannot listen on {address}")]
+    Bind {
+        /// Which.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The operating system gives no thread.
+    #[error("cannot start the coordinator's thread")]
+    Thread(#[source] std::io::Error),
+    /// It cannot lead, or could not go on.
+    #[error("cannot lead: {0}")]
+    Leader(String),
+}
+
+/// Starts servers.
+#[derive(Clone, Copy, Debug)]
+pub struct Server;
+
+/// A running server. Dropping it tells it to stop, without waiting.
+#[derive(Debug)]
+pub struct ServerHandle {
+    service: Service,
+    addresses: Vec<SocketAddr>,
+    listeners: Listeners,
+    stopping: watch::Sender<bool>,
+    /// Ends live event streams and waiting reads.
+    streams: CancellationToken,
+    phase: watch::Receiver<Phase>,
+    store: Arc<ReleasableStore>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Binds, takes over, loads, and serves.
+    ///
+    /// # Errors
+    /// An address is refused or taken, or the store cannot be led.
+    pub async fn start(options: ServerOptions) -> Result<ServerHandle, ServerError> {
+        let listeners = bind(&options.listen, options.insecure_no_auth).await?;
+        let addresses: Vec<SocketAddr> = listeners.iter().filter_map(|l| l.local_addr().ok()).collect();
+        let (stopping, stop) = watch::channel(false);
+        let metrics = Metrics::new(env!("CARGO_PKG_VERSION"));
+        let store = Arc::new(ReleasableStore::new(options.store.clone()));
+        let (service, thread) = lead(&options, store.clone(), stop, Arc::new(Measured(metrics.clone())))?;
+        let mut phase = service.phase();
+        begun(&mut phase).await?;
+        for session in &options.local_sessions {
+            service.gateway().register_local(*session);
+        }
+        let streams = CancellationToken::new();
+        let router = router(&service, &options, metrics, streams.clone());
+        let listeners = Listeners::start(listeners, router);
+        info!("listens on {}", addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
+        Ok(ServerHandle {
+            service,
+            addresses,
+            listeners,
+            stopping,
+            streams,
+            phase,
+            store,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl ServerHandle {
+    /// Where it listens, in the order asked for.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// What it can do.
+    #[must_use]
+    pub fn service(&self) -> &Service {
+        &self.service
+    }
+
+    /// This session lives inside this process and dies with it.
+    pub fn register_local(&self, session: SessionId) {
+        self.service.gateway().register_local(session);
+    }
+
+    /// Resolves if the server cannot go on; the process should then end.
+    pub async fn failed(&self) -> ServerError {
+        let mut phase = self.phase.clone();
+        let failed = phase.wait_for(|phase| matches!(phase, Phase::Failed(_))).await;
+        match failed.as_deref() {
+            Ok(Phase::Failed(cause)) => ServerError::Leader(cause.clone()),
+            Ok(_) | Err(_) => ServerError::Leader("the coordinator's thread is gone".into()),
+        }
+    }
+
+    /// Stops: finishes what clients wait for, writes it, lets workers go, and releases the store.
+    pub async fn stop(mut self) {
+        self.begin_to_stop();
+        // Behind everything that clients have asked until now.
+        self.service.inbox().send(Message::Stop).await;
+        let ended = |phase: &Phase| matches!(phase, Phase::Stopped | Phase::Failed(_));
+        let mut phase = self.phase.clone();
+        // The thread bounds its own end; this is for the case that it hangs.
+        if tokio::time::timeout(STOP_WITHIN * 2, phase.wait_for(ended)).await.is_err() {
+            warn!("the coordinator does not end");
+        } else if let Some(thread) = self.thread.take()
+            && tokio::task::spawn_blocking(|| thread.join()).await.is_err()
+        {
+            warn!("the coordinator's thread could not be joined");
+        }
+        self.listeners.stop(STOP_WITHIN).await;
+        self.store.release().await;
+        info!("stopped");
+    }
+
+    fn begin_to_stop(&self) {
+        self.stopping.send_replace(true);
+        self.streams.cancel();
+        self.listeners.close();
+    }
+}
+
+impl Drop for ServerHandle {
+    fn drop(&mut self) {
+        self.begin_to_stop();
+        // The thread would lead on otherwise, and keep the store.
+        self.service.inbox().stop_soon();
+    }
+}
+
+async fn bind(addresses: &[SocketAddr], insecure: bool) -> Result<Vec<TcpListener>, ServerError> {
+    if addresses.is_empty() {
+        return Err(ServerError::NoAddress);
+    }
+    if let Some(open) = addresses.iter().find(|a| !is_loopback(a))
+        && !insecure
+    {
+        return Err(ServerError::NotLoopback(*open));
+    }
+    let mut listeners = Vec::with_capacity(addresses.len());
+    for address in addresses {
+        let bound = TcpListener::bind(address).await;
+        listeners.push(bound.map_err(|source| ServerError::Bind { address: *address, source })?);
+    }
+    Ok(listeners)
+}
+
+/// Starts the coordinator's thread and everything around it.
+fn lead(
+    options: &ServerOptions,
+    store: Arc<ReleasableStore>,
+    stopping: watch::Receiver<bool>,
+    observer: Arc<dyn Observer>,
+) -> Result<(Service, JoinHandle<()>), ServerError> {
+    let clock = Clock::start();
+    let (inbox, messages) = Inbox::open();
+    let payloads = Arc::new(Payloads::new(store.clone()));
+    let gateway = Gateway::new(inbox.clone(), payloads.clone(), clock.clone());
+    let (waiters, busy) = (Waiters::default(), Busy::default());
+    let (events, _) = broadcast::channel::<Arc<Numbered>>(EVENTS);
+    let (phase, seen) = watch::channel(Phase::TakingOver);
+    let service = Service::new(Parts {
+        store: store.clone(),
+        inbox: inbox.clone(),
+        gateway: gateway.clone(),
+        clock: clock.clone(),
+        ids: JobIds::default(),
+        waiters: waiters.clone(),
+        busy: busy.clone(),
+        phase: seen,
+        stopping,
+        events: events.downgrade(),
+        purge_step: options.coordinator.prune_limit,
+        streams: AtomicU64::new(0),
+    });
+    let parts = WriterParts { store: store.clone(), inbox, payloads, waiters, clock, busy, observer };
+    let thread = CoordinatorThread {
+        server: options.name.clone(),
+        options: options.coordinator.clone(),
+        parts,
+        inbox: messages,
+        gateway,
+        events,
+        phase,
+        runtime: tokio::runtime::Handle::current(),
+    };
+    Ok((service, thread.spawn().map_err(ServerError::Thread)?))
+}
+
+/// Waits until the thread leads for the first time, or cannot.
+async fn begun(phase: &mut watch::Receiver<Phase>) -> Result<(), ServerError> {
+    let begun = phase.wait_for(|phase| *phase != Phase::TakingOver).await;
+    match begun.as_deref() {
+        Ok(Phase::Leading(_)) => Ok(()),
+        Ok(Phase::Failed(cause)) => Err(ServerError::Leader(cause.clone())),
+        Ok(Phase::TakingOver | Phase::Stopped) | Err(_) => {
+            Err(ServerError::Leader("the coordinator's thread ended".into()))
+        }
+    }
+}
+
+/// Every door behind one port.
+fn router(
+    service: &Service,
+    options: &ServerOptions,
+    metrics: Metrics,
+    stopping: CancellationToken,
+) -> Router {
+    let clock = service.clock().clone();
+    let exec_token = options.exec_token.as_deref().map(ExecToken::new);
+    let http = HttpOptions {
+        hosts: HostPolicy {
+            loopback_only: options.listen.iter().all(is_loopback),
+            allowed: options.allowed_hosts.clone(),
+        },
+        exec_token: exec_token.clone(),
+        metrics: metrics.clone(),
+        stopping,
+        claim: Some(http::claim::routes(service.clone())),
+        ..HttpOptions::new(env!("CARGO_PKG_VERSION"), Arc::new(move || clock.now()))
+    };
+    http::router(service.clone(), http).merge(grpc::router(service, exec_token, metrics))
+}
+
+fn is_loopback(address: &SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
+}
+
+/// Feeds the metrics of the writer. Events reach them by the way of every listener.
+struct Measured(Metrics);
+
+impl Observer for Measured {
+    fn committed(&self, took: Duration, changes: usize) {
+        self.0.commit(took, changes);
+    }
+    fn event(&self, _event: &Event) {}
+}

@@ -1,0 +1,398 @@
+//! What the server can do, for every door: REST, gRPC and the CLI's embedded use go through here.
+//!
+//! Writes go through the coordinator and are answered after the commit. Jobs are read from the store,
+//! so whoever was answered finds what was written. Every wait is bounded: a call whose answer does not
+//! come says that the outcome is unknown, and never yes.
+
+mod ask;
+mod told;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use ganger_core::change::{AttemptRecord, Idempotency, Submitted};
+use ganger_core::coordinator::Coordinator;
+use ganger_core::coordinator::port::Refusal;
+use ganger_core::coordinator::view::{Explanation, QueueView, Stats, WorkerView};
+use ganger_core::event::Event;
+use ganger_core::job::{JobSpec, State};
+use ganger_core::name::QueueName;
+use ganger_core::queue::QueueSettings;
+use ganger_core::{JobId, SessionId};
+use ganger_store::read::{ListQuery, Page, StoredJob};
+use ganger_store::{Store, StoreError};
+use tokio::sync::{broadcast, watch};
+
+use crate::clock::Clock;
+use crate::coordinator_thread::Phase;
+use crate::gateway::Gateway;
+use crate::ids::JobIds;
+use crate::inbox::Inbox;
+use crate::waiters::Waiters;
+use crate::writer::Busy;
+
+/// The longest that [`Service::wait`] waits.
+pub const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// A cheap handle on the running server.
+#[derive(Clone)]
+pub struct Service(Arc<Parts>);
+
+/// What a service is made of.
+pub struct Parts {
+    /// Where jobs are.
+    pub store: Arc<dyn Store>,
+    /// The way to the coordinator.
+    pub inbox: Inbox,
+    /// The streams of workers.
+    pub gateway: Gateway,
+    /// Time.
+    pub clock: Clock,
+    /// Makes the ids of jobs.
+    pub ids: JobIds,
+    /// Callers that wait for an end.
+    pub waiters: Waiters,
+    /// Since when the present batch is being written.
+    pub busy: Busy,
+    /// What the coordinator's thread is doing.
+    pub phase: watch::Receiver<Phase>,
+    /// Whether the server is stopping.
+    pub stopping: watch::Receiver<bool>,
+    /// Where to listen.
+    pub events: broadcast::WeakSender<Arc<Numbered>>,
+    /// Dead jobs removed by one step of a purge.
+    pub purge_step: usize,
+    /// Number of the next stream that this server opens on behalf of a client.
+    pub streams: AtomicU64,
+}
+
+/// An event with its number, which only grows within one life of the leader.
+#[derive(Clone, Debug)]
+pub struct Numbered {
+    /// From 1.
+    pub number: u64,
+    /// What happened.
+    pub event: Event,
+}
+
+/// A job with what only the leader knows.
+#[derive(Clone, Debug)]
+pub struct JobView {
+    /// As stored.
+    pub stored: StoredJob,
+    /// How far its handler said it is.
+    pub progress: Option<(f32, String)>,
+    /// Name of the worker that runs it.
+    pub worker: Option<String>,
+}
+
+/// What came of a cancel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It never starts again.
+    AtOnce,
+    /// Its worker was told to stop.
+    Requested,
+}
+
+/// One check of `/readyz`.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// What was checked.
+    pub name: &'static str,
+    /// Why it is not well; `None` if it is.
+    pub trouble: Option<String>,
+    /// Detail for people.
+    pub detail: String,
+}
+
+/// Why a call did not succeed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// There is no such job, or retention removed it.
+    #[error("there is no job {0}")]
+    NoSuchJob(JobId),
+    /// The job's state does not allow it.
+    #[error("job {0} is {state}", state = .1.as_str())]
+    WrongState(JobId, State),
+    /// The coordinator refused.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The server is stopping or has no leader; the same call may succeed elsewhere or later.
+    #[error("the server is not ready: {0}")]
+    NotReady(String),
+    /// The answer of a write did not come in time; it may or may not have happened.
+    #[error("the outcome is unknown: {0}")]
+    Unknown(String),
+}
+
+/// What a call comes to.
+pub type Answer<T> = Result<T, ServiceError>;
+
+impl Service {
+    /// A handle on these parts.
+    #[must_use]
+    pub fn new(parts: Parts) -> Service {
+        Service(Arc::new(parts))
+    }
+
+    /// Takes in checked jobs. Ids are chosen here. The answer comes after the commit.
+    ///
+    /// # Errors
+    /// A queue drains, the store refuses, too much waits, or the answer does not come in time.
+    pub async fn submit(&self, idempotency: Option<Idempotency>, jobs: Vec<JobSpec>) -> Answer<Submitted> {
+        self.ask_submit(idempotency, jobs).await
+    }
+
+    /// A job, live or final.
+    ///
+    /// # Errors
+    /// There is no such job, or the store cannot be read.
+    pub async fn job(&self, id: JobId) -> Answer<JobView> {
+        let stored = self.stored(id).await?;
+        // Only the leader knows, and a busy one need not be asked: the job itself is in the store.
+        let known = match stored.lease {
+            Some(lease) => {
+                let look =
+                    self.look(move |c, _| (c.progress(id), c.worker_name(lease.session).map(Into::into)));
+                look.await.ok()
+            }
+            None => None,
+        };
+        let (progress, worker) = known.unwrap_or_default();
+        Ok(JobView { stored, progress, worker })
+    }
+
+    /// A job, once it is final or `wait` (at most a minute) has passed.
+    ///
+    /// # Errors
+    /// There is no such job, the store cannot be read, or too many callers wait.
+    pub async fn wait(&self, id: JobId, wait: Duration) -> Answer<JobView> {
+        // Before the first look: an end between the two is not missed.
+        let mut waiting = self.0.waiters.wait_for(id).ok_or(Refusal::Overloaded)?;
+        let before = self.job(id).await?;
+        if before.stored.state.is_final() || wait.is_zero() {
+            return Ok(before);
+        }
+        let mut stopping = self.0.stopping.clone();
+        let ended = tokio::select! {
+            ended = waiting.ended() => ended,
+            () = tokio::time::sleep(wait.min(WAIT_MAX)) => None,
+            _ = stopping.wait_for(|stopping| *stopping) => None,
+        };
+        match (self.job(id).await, ended) {
+            // Its queue keeps no history: what was seen of it is all there will ever be.
+            (Err(ServiceError::NoSuchJob(_)), Some(end)) => {
+                let stored = StoredJob { state: end.state, lease: None, end: Some(end), ..before.stored };
+                Ok(JobView { stored, progress: None, worker: None })
+            }
+            (view, _) => view,
+        }
+    }
+
+    /// One page of jobs.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn list(&self, query: ListQuery) -> Answer<Page> {
+        Ok(self.0.store.list(&query, self.0.clock.now().wall).await?)
+    }
+
+    /// The names of the workers that run these jobs, as far as the leader can tell.
+    pub async fn names_of_workers(&self, jobs: &[StoredJob]) -> HashMap<SessionId, String> {
+        let sessions: HashSet<SessionId> = jobs.iter().filter_map(|j| j.lease).map(|l| l.session).collect();
+        if sessions.is_empty() {
+            return HashMap::new();
+        }
+        let name = |c: &Coordinator, session| Some((session, c.worker_name(session)?.to_owned()));
+        self.look(move |c, _| sessions.into_iter().filter_map(|s| name(c, s)).collect())
+            .await
+            .unwrap_or_default()
+    }
+
+    /// Stops a job.
+    ///
+    /// # Errors
+    /// There is no such job, it is final, or the write fails.
+    pub async fn cancel(&self, id: JobId) -> Answer<Cancelled> {
+        self.ask_cancel(id).await
+    }
+
+    /// Runs a final job again.
+    ///
+    /// # Errors
+    /// There is no such job, it is live, its unique key is held, or the write fails.
+    pub async fn replay(&self, id: JobId) -> Answer<()> {
+        self.ask_replay(id).await
+    }
+
+    /// Makes a waiting job due.
+    ///
+    /// # Errors
+    /// There is no such job, it does not wait, or the write fails.
+    pub async fn run_now(&self, id: JobId) -> Answer<()> {
+        self.ask_run_now(id).await
+    }
+
+    /// Every recorded attempt.
+    ///
+    /// # Errors
+    /// There is no such job, or the store cannot be read.
+    pub async fn attempts(&self, id: JobId) -> Answer<Vec<AttemptRecord>> {
+        let attempts = self.0.store.attempts(id).await?;
+        if attempts.is_empty() {
+            self.stored(id).await?;
+        }
+        Ok(attempts)
+    }
+
+    /// What an attempt logged.
+    ///
+    /// # Errors
+    /// There is no such job, or the store cannot be read.
+    pub async fn log(&self, id: JobId, attempt: u32) -> Answer<String> {
+        let text = self.0.store.log(id, attempt).await?;
+        if text.is_empty() {
+            self.stored(id).await?;
+        }
+        Ok(text)
+    }
+
+    /// Why a job is, or is not, running.
+    ///
+    /// # Errors
+    /// There is no such job, or there is no leader.
+    pub async fn explain(&self, id: JobId) -> Answer<Explanation> {
+        match self.look(move |c, now| c.explain(id, now)).await? {
+            Some(explanation) => Ok(explanation),
+            None => Ok(told::how_it_ended(self.stored(id).await?)),
+        }
+    }
+
+    /// Every queue that was ever set or holds a job.
+    ///
+    /// # Errors
+    /// There is no leader.
+    pub async fn queues(&self) -> Answer<Vec<QueueView>> {
+        self.look(|c, now| c.queues(now)).await
+    }
+
+    /// One queue; a queue that was never used has the default settings.
+    ///
+    /// # Errors
+    /// There is no leader.
+    pub async fn queue(&self, name: QueueName) -> Answer<QueueView> {
+        self.look(move |c, now| c.queue(&name, now)).await
+    }
+
+    /// Replaces a queue's settings.
+    ///
+    /// # Errors
+    /// The write fails.
+    pub async fn put_queue(&self, name: QueueName, settings: QueueSettings) -> Answer<QueueSettings> {
+        self.ask_put_queue(name, settings).await
+    }
+
+    /// Removes the dead jobs of a queue; returns how many.
+    ///
+    /// # Errors
+    /// The write fails; what was removed until then is gone.
+    pub async fn purge_dead(&self, name: QueueName) -> Answer<u64> {
+        self.ask_purge_dead(name).await
+    }
+
+    /// Every worker, lost ones of the last hour included.
+    ///
+    /// # Errors
+    /// There is no leader.
+    pub async fn workers(&self) -> Answer<Vec<WorkerView>> {
+        self.look(|c, now| c.workers(now)).await
+    }
+
+    /// Tells a worker to take nothing new.
+    ///
+    /// # Errors
+    /// There is no such worker, or there is no leader.
+    pub async fn drain_worker(&self, id: SessionId) -> Answer<()> {
+        self.ask_drain_worker(id).await
+    }
+
+    /// The whole, in numbers.
+    ///
+    /// # Errors
+    /// There is no leader.
+    pub async fn stats(&self) -> Answer<Stats> {
+        self.look(|c, _| c.stats()).await
+    }
+
+    /// Events from now on. A receiver that is too slow is told how many it missed.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<Arc<Numbered>> {
+        match self.0.events.upgrade() {
+            Some(events) => events.subscribe(),
+            // The leader has ended: a channel that is closed says so.
+            None => broadcast::channel(1).1,
+        }
+    }
+
+    /// The checks of `/readyz`.
+    pub async fn readiness(&self) -> Vec<Check> {
+        self.checks().await
+    }
+}
+
+/// For the other doors of this crate.
+impl Service {
+    /// The way to the coordinator.
+    #[must_use]
+    pub fn inbox(&self) -> &Inbox {
+        &self.0.inbox
+    }
+
+    /// The streams of workers.
+    #[must_use]
+    pub fn gateway(&self) -> &Gateway {
+        &self.0.gateway
+    }
+
+    /// Time.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    /// A number for a stream that this server opens on behalf of a client, larger than any before. A
+    /// leader remembers the streams of its own term only, and a term ends with its process.
+    #[must_use]
+    pub fn next_stream(&self) -> u64 {
+        self.0.streams.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// What the coordinator's thread is doing.
+    #[must_use]
+    pub fn phase(&self) -> watch::Receiver<Phase> {
+        self.0.phase.clone()
+    }
+
+    /// Resolves when the server begins to stop.
+    pub async fn stopping(&self) {
+        // An error means that the server is gone altogether.
+        let _ = self.0.stopping.clone().wait_for(|stopping| *stopping).await;
+    }
+
+    async fn stored(&self, id: JobId) -> Answer<StoredJob> {
+        let found = self.0.store.jobs(&[id], self.0.clock.now().wall).await?;
+        found.into_iter().next().ok_or(ServiceError::NoSuchJob(id))
+    }
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service").field("phase", &*self.0.phase.borrow()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,182 @@
+//! Makes the coordinator's decisions durable, one batch after the other.
+//!
+//! There is never more than one batch outstanding: while it is written the next one forms in the
+//! coordinator. What can go wrong, and why it is harmless:
+//! - *Refused.* Nothing was written. The coordinator hears it and decides what to do; nothing is tried
+//!   again here.
+//! - *Unknown.* The answer was lost. The same batch, with the same number, is sent until the store
+//!   says yes or no, and nothing later is sent meanwhile. A number that was already applied is answered with
+//!   its outcomes, so sending it again changes nothing.
+//! - *The term is over.* Another leader has begun: this one steps down.
+//! - *The store panics.* As unknown: it may have happened before or after the write.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures::FutureExt;
+use ganger_core::change::{Applied, Batch};
+use ganger_core::event::Event;
+use ganger_core::leadership::{OnUnknown, on_unknown};
+use ganger_core::{Mono, Term};
+use ganger_store::{CommitError, Store};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use tracing::{error, warn};
+
+use crate::clock::Clock;
+use crate::inbox::{Inbox, Message, Written};
+use crate::payloads::Payloads;
+use crate::waiters::Waiters;
+
+/// Wait before a batch of unknown outcome is sent again, the first time.
+const SEND_AGAIN: Duration = Duration::from_millis(50);
+/// Wait before a batch of unknown outcome is sent again, at the most.
+const SEND_AGAIN_MAX: Duration = Duration::from_secs(1);
+
+/// Told what happened, for metrics. Called on hot paths: must return at once.
+pub trait Observer: Send + Sync + 'static {
+    /// A batch of so many changes is durable.
+    fn committed(&self, took: Duration, changes: usize);
+    /// Something happened.
+    fn event(&self, event: &Event);
+}
+
+/// Everything a writer works with.
+#[derive(Clone)]
+pub struct WriterParts {
+    /// Where to write.
+    pub store: Arc<dyn Store>,
+    /// Whom to tell.
+    pub inbox: Inbox,
+    /// Fresh payloads are kept.
+    pub payloads: Arc<Payloads>,
+    /// Callers that wait for an end.
+    pub waiters: Waiters,
+    /// Time.
+    pub clock: Clock,
+    /// Since when the present batch is being written.
+    pub busy: Busy,
+    /// Metrics.
+    pub observer: Arc<dyn Observer>,
+}
+
+/// The writer of one term. Ends when dropped: a batch that is then still on its way belongs to a term
+/// that is over, and the store refuses it.
+#[derive(Debug)]
+pub struct Writer {
+    batches: mpsc::Sender<Arc<Batch>>,
+    task: AbortHandle,
+}
+
+/// Since when the present batch is being written.
+#[derive(Clone, Debug, Default)]
+pub struct Busy(Arc<AtomicU64>);
+
+impl Writer {
+    /// Starts the writer of this term.
+    #[must_use]
+    pub fn start(runtime: &tokio::runtime::Handle, parts: WriterParts, term: Term) -> Writer {
+        let (batches, queue) = mpsc::channel(1);
+        let task = runtime.spawn(write_all(parts, term, queue)).abort_handle();
+        Writer { batches, task }
+    }
+
+    /// Writes this batch and tells the inbox. `false` if one is already being written.
+    #[must_use]
+    pub fn write(&self, batch: Arc<Batch>) -> bool {
+        self.batches.try_send(batch).is_ok()
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Busy {
+    /// How long the present batch has been on its way; zero if there is none.
+    #[must_use]
+    pub fn lasts(&self, now: Mono) -> Duration {
+        match self.0.load(Ordering::Relaxed) {
+            0 => Duration::ZERO,
+            since => now.since(Mono(since)),
+        }
+    }
+
+    /// A batch is on its way until the guard is dropped, also if its task is aborted.
+    fn begin(&self, now: Mono) -> BusyUntilDropped<'_> {
+        self.0.store(now.0.max(1), Ordering::Relaxed);
+        BusyUntilDropped(self)
+    }
+}
+
+struct BusyUntilDropped<'a>(&'a Busy);
+
+impl Drop for BusyUntilDropped<'_> {
+    fn drop(&mut self) {
+        self.0.0.store(0, Ordering::Relaxed);
+    }
+}
+
+async fn write_all(parts: WriterParts, term: Term, mut queue: mpsc::Receiver<Arc<Batch>>) {
+    while let Some(batch) = queue.recv().await {
+        let began = parts.clock.now().mono;
+        let busy = parts.busy.begin(began);
+        let outcome = write(&parts, term, &batch).await;
+        drop(busy);
+        let number = batch.number;
+        let mut told = None;
+        if let Written::Durable(applied) = &outcome {
+            parts.observer.committed(parts.clock.now().mono.since(began), batch.changes.len());
+            // Before the coordinator can assign them.
+            parts.payloads.submitted(&batch, applied);
+            parts.payloads.ended(&batch);
+            told = Some(parts.waiters.take(&batch));
+        }
+        // The coordinator takes the batch apart: it need not copy what nobody else holds.
+        drop(batch);
+        if !parts.inbox.send(Message::Written { term, number, outcome }).await {
+            return;
+        }
+        // After the coordinator was told, so that whoever acts on the end finds it there.
+        if let Some(told) = told {
+            told.tell();
+        }
+    }
+}
+
+/// Sends a batch until it is settled.
+async fn write(parts: &WriterParts, term: Term, batch: &Arc<Batch>) -> Written {
+    let mut pause = SEND_AGAIN;
+    loop {
+        match commit(parts, term, batch).await {
+            Ok(applied) => return Written::Durable(applied),
+            Err(CommitError::TermLost) => return Written::TermLost,
+            Err(CommitError::Refused(cause)) => {
+                warn!(batch.number, "the store refused batch {}: {cause}", batch.number);
+                return Written::Refused(cause.to_string());
+            }
+            Err(CommitError::Unknown(cause)) => {
+                warn!(batch.number, "the outcome of batch {} is unknown: {cause}", batch.number);
+                match on_unknown() {
+                    OnUnknown::SendAgain => tokio::time::sleep(pause).await,
+                    OnUnknown::Drop => return Written::Refused(cause),
+                }
+                pause = (pause * 2).min(SEND_AGAIN_MAX);
+            }
+        }
+    }
+}
+
+async fn commit(parts: &WriterParts, term: Term, batch: &Arc<Batch>) -> Result<Vec<Applied>, CommitError> {
+    match AssertUnwindSafe(parts.store.commit(term, batch.clone())).catch_unwind().await {
+        Ok(answer) => answer,
+        Err(_) => {
+            error!(batch.number, "the store panicked while it wrote batch {}", batch.number);
+            Err(CommitError::Unknown("the store panicked".into()))
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The whole server, end to end: real coordinator, real store, real connections.
+#![expect(unreachable_pub, reason = "the modules of a test binary are public to each other only")]
+
+mod claims;
+mod common;
+mod faults;
+mod faulty;
+mod life_of_a_job;
+mod programs;
+mod start_and_stop;
+mod streams;
+mod wide;
+mod worker;

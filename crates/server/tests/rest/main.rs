@@ -1,0 +1,6 @@
+//! The REST door of a running server, as its clients see it.
+
+mod bounds;
+mod reads;
+mod requests;
+mod site;

@@ -1,0 +1,78 @@
+//! A running server and a client of it.
+
+use std::time::Duration;
+
+use ganger_server::api::SubmittedBody;
+use ganger_server::testing::{self, TestServer};
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+
+/// No wait of a test is longer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running server and a client of it.
+pub(crate) struct Site {
+    pub(crate) server: TestServer,
+    pub(crate) client: Client,
+}
+
+impl Site {
+    pub(crate) async fn start() -> Site {
+        Site { server: testing::start().await, client: Client::new() }
+    }
+
+    pub(crate) fn ask(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.server.url())).timeout(PATIENCE)
+    }
+
+    pub(crate) fn get(&self, path: &str) -> RequestBuilder {
+        self.ask(Method::GET, path)
+    }
+
+    pub(crate) fn post(&self, path: &str, body: impl Into<reqwest::Body>) -> RequestBuilder {
+        self.ask(Method::POST, path).body(body)
+    }
+
+    /// Submits a job, which must be taken in.
+    pub(crate) async fn submit(&self, job: &Value) -> SubmittedBody {
+        self.told("/v1/jobs", job).await
+    }
+
+    /// Posts a document and reads the answer, which must be a success.
+    pub(crate) async fn told<T: serde::de::DeserializeOwned>(&self, path: &str, body: &Value) -> T {
+        let answer = self.post(path, body.to_string()).send().await.unwrap();
+        let status = answer.status();
+        let text = answer.text().await.unwrap();
+        assert!(status.is_success(), "{path}: {text}");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error} in {text}"))
+    }
+
+    /// Reads a document, which must be there.
+    pub(crate) async fn read<T: serde::de::DeserializeOwned>(&self, path: &str) -> T {
+        let answer = self.get(path).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK, "{path}");
+        answer.json().await.unwrap()
+    }
+
+    /// Reads a text, whatever the status.
+    pub(crate) async fn text(&self, path: &str) -> String {
+        self.get(path).send().await.unwrap().text().await.unwrap()
+    }
+
+    /// Claims the next job of a queue for that long; returns its lease.
+    pub(crate) async fn claim_for(&self, queue: &str, lease: &str) -> String {
+        let claim = json!({"max": 1, "wait": "10s", "lease": lease});
+        let claimed: Value = self.told(&format!("/v1/queues/{queue}:claim"), &claim).await;
+        claimed["jobs"][0]["lease_token"].as_str().unwrap_or_else(|| panic!("{claimed}")).to_owned()
+    }
+
+    /// Claims the next job of a queue; returns its lease.
+    pub(crate) async fn claim(&self, queue: &str) -> String {
+        self.claim_for(queue, "30s").await
+    }
+
+    /// Says something under a lease, which must be held.
+    pub(crate) async fn report(&self, lease: &str, verb: &str, body: &Value) {
+        let _: Value = self.told(&format!("/v1/leases/{lease}:{verb}"), body).await;
+    }
+}
