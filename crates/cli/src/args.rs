@@ -1,0 +1,95 @@
+//! The command line itself: what every command shares.
+
+use clap::{Args, Parser};
+
+use crate::command::Command;
+use crate::config::{Color, Format, Key, Layer, LogFormat, ServerUrl};
+
+/// A job scheduler in one binary: it keeps jobs safe, hands each to the right worker at the right
+/// time, and can always say why a job is not running.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ganger",
+    version,
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  ganger dev                         start a server with local workers, no database needed
+  ganger run -- echo hello           run a command as a job and see its output
+  ganger enqueue sleep -p '{\"seconds\":1}' --wait
+  ganger job list --state dead       what failed for good
+  ganger help exit-codes             what the exit codes mean"
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command understands.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Common options")]
+pub(crate) struct Global {
+    /// The server to talk to [default: http://127.0.0.1:8080] [env: GANGER_URL]
+    #[arg(long, global = true, value_name = "URL")]
+    url: Option<ServerUrl>,
+    /// How to print answers [default: table] [env: GANGER_OUTPUT]
+    #[arg(short, long, global = true, value_name = "FORMAT")]
+    output: Option<Format>,
+    /// When to use colour [default: auto] [env: GANGER_COLOR, NO_COLOR]
+    #[arg(long, global = true, value_name = "WHEN")]
+    color: Option<Color>,
+    /// How to write logs [default: human] [env: GANGER_LOG_FORMAT; GANGER_LOG selects which]
+    #[arg(long = "log", global = true, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
+}
+
+impl Cli {
+    /// The settings that were given as flags.
+    pub(crate) fn layer(&self) -> Layer {
+        let mut layer = Layer::default();
+        layer.set(Key::Url, self.global.url.as_ref());
+        layer.set(Key::Output, self.global.output);
+        layer.set(Key::Color, self.global.color);
+        layer.set(Key::LogFormat, self.global.log_format);
+        self.command.settings(&mut layer);
+        layer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn walk(command: &clap::Command, path: &str, visit: &mut impl FnMut(&str, &clap::Command)) {
+        visit(path, command);
+        for child in command.get_subcommands() {
+            walk(child, &format!("{path} {}", child.get_name()), visit);
+        }
+    }
+
+    #[test]
+    fn the_tree_of_arguments_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_help_has_an_example_that_names_its_command() {
+        walk(&Cli::command(), "ganger", &mut |path, command| {
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(after.contains("Example") && after.contains(path), "`{path} --help` has no example");
+        });
+    }
+
+    #[test]
+    fn every_command_and_argument_is_explained() {
+        walk(&Cli::command(), "ganger", &mut |path, command| {
+            assert!(command.get_about().is_some(), "`{path}` has no description");
+            for argument in command.get_arguments().filter(|a| !a.is_hide_set()) {
+                assert!(argument.get_help().is_some(), "`{path}`: `{}` has no help", argument.get_id());
+            }
+        });
+    }
+}

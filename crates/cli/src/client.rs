@@ -1,0 +1,226 @@
+//! The command line's side of the REST API: bounded waits, safe retries, errors that say what to do.
+//!
+//! A request is repeated only if repeating it is harmless: reads, settings, and submissions, which
+//! always carry an idempotency key. So a server that restarts in the middle of an import neither
+//! loses nor doubles anything.
+
+mod answer;
+mod path;
+mod refusal;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Method;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+
+pub(crate) use answer::Answer;
+pub(crate) use path::with_query;
+
+use crate::clock::Stopwatch;
+use crate::config::{Config, Origin, ServerUrl};
+use crate::exit::Exit;
+use crate::failure::{Failure, Fallible};
+
+/// A request and all its repetitions take no longer than this.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A server that was never reached gets this long, in case it is just starting.
+const FIRST_PATIENCE: Duration = Duration::from_secs(2);
+/// The longest wait for a connection.
+const CONNECT: Duration = Duration::from_secs(5);
+/// The longest wait for an answer, beyond what the server was asked to wait.
+const ANSWER: Duration = Duration::from_secs(30);
+/// Between repetitions, when the server does not say.
+const PAUSE: Duration = Duration::from_millis(200);
+/// The most that a server may make us pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const EXEC_TOKEN: &str = "x-ganger-exec-token";
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// A connection to one server.
+#[derive(Debug)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+    url: ServerUrl,
+    origin: Origin,
+    reached: AtomicBool,
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    /// What is being done, as in "cannot …".
+    what: String,
+    method: Method,
+    path: String,
+    body: Option<Bytes>,
+    key: Option<String>,
+    exec_token: Option<HeaderValue>,
+    wait: Duration,
+    repeatable: bool,
+}
+
+impl Call {
+    /// A read.
+    pub(crate) fn get(what: impl Into<String>, path: impl Into<String>) -> Call {
+        Call::new(Method::GET, what, path).repeatable()
+    }
+
+    /// A verb without a body.
+    pub(crate) fn post(what: impl Into<String>, path: impl Into<String>) -> Call {
+        Call::new(Method::POST, what, path)
+    }
+
+    /// A change of settings.
+    pub(crate) fn put(what: impl Into<String>, path: impl Into<String>, body: impl Into<Bytes>) -> Call {
+        let mut call = Call::new(Method::PUT, what, path).repeatable();
+        call.body = Some(body.into());
+        call
+    }
+
+    /// A submission. The key makes it safe to repeat.
+    pub(crate) fn submit(what: impl Into<String>, path: &str, body: impl Into<Bytes>, key: String) -> Call {
+        let mut call = Call::new(Method::POST, what, path).repeatable();
+        call.body = Some(body.into());
+        call.key = Some(key);
+        call
+    }
+
+    /// The server may take this long on purpose.
+    pub(crate) fn waiting(mut self, wait: Duration) -> Call {
+        self.wait = wait;
+        self
+    }
+
+    /// Doing it twice is as good as doing it once.
+    pub(crate) fn repeatable(mut self) -> Call {
+        self.repeatable = true;
+        self
+    }
+
+    /// The first answer is the one that counts, also if it is "not now".
+    pub(crate) fn once(mut self) -> Call {
+        self.repeatable = false;
+        self
+    }
+
+    /// Proves that the caller may submit `exec` jobs.
+    pub(crate) fn with_exec_token(mut self, token: Option<HeaderValue>) -> Call {
+        self.exec_token = token;
+        self
+    }
+
+    fn new(method: Method, what: impl Into<String>, path: impl Into<String>) -> Call {
+        Call {
+            what: what.into(),
+            method,
+            path: path.into(),
+            body: None,
+            key: None,
+            exec_token: None,
+            wait: Duration::ZERO,
+            repeatable: false,
+        }
+    }
+}
+
+impl Client {
+    /// A client for the server that the settings name.
+    pub(crate) fn new(config: &Config) -> Fallible<Client> {
+        Client::to(config.url.value.clone(), config.url.origin.clone())
+    }
+
+    /// A client for a given server.
+    pub(crate) fn to(url: ServerUrl, origin: Origin) -> Fallible<Client> {
+        let mut builder = reqwest::Client::builder()
+            .connect_timeout(CONNECT)
+            .tcp_nodelay(true)
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("ganger-cli/", env!("CARGO_PKG_VERSION")));
+        if url.is_plain() {
+            // Without TLS no authorities are needed, and reading them would slow every command down.
+            builder = builder.tls_certs_only([]);
+        }
+        if url.is_loopback() {
+            builder = builder.no_proxy();
+        }
+        let http = builder.build().map_err(|error| {
+            let why = refusal::root_cause(&error);
+            Failure::new(
+                Exit::Failure,
+                "cannot set up the HTTP client",
+                why,
+                "install the system's CA certificates",
+            )
+        })?;
+        Ok(Client { http, url, origin, reached: AtomicBool::new(false) })
+    }
+
+    /// Sends a request, repeats it where that is safe, and gives the answer if it is a success.
+    pub(crate) async fn send(&self, call: &Call) -> Fallible<Answer> {
+        let answer = self.send_for_any(call).await?;
+        if answer.is_success() { Ok(answer) } else { Err(refusal::refused(&call.what, &answer)) }
+    }
+
+    /// Like [`Client::send`], but a refusal is an answer too.
+    pub(crate) async fn send_for_any(&self, call: &Call) -> Fallible<Answer> {
+        let watch = Stopwatch::start();
+        // Bounded by PATIENCE: every round waits, and the time left only shrinks.
+        loop {
+            let tried = self.once(call).await;
+            let pause = match &tried {
+                Ok(answer) if answer.is_busy() && call.repeatable => answer.retry_after.unwrap_or(PAUSE),
+                Ok(_) => return tried.map_err(|error| self.unreachable(call, &error)),
+                Err(error) if self.may_repeat(call, error) => PAUSE,
+                Err(error) => return Err(self.unreachable(call, error)),
+            };
+            let patience = if self.reached.load(Ordering::Relaxed) { PATIENCE } else { FIRST_PATIENCE };
+            let pause = pause.min(LONGEST_PAUSE);
+            if watch.left_of(patience) <= pause {
+                return tried.map_err(|error| self.unreachable(call, &error));
+            }
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn once(&self, call: &Call) -> Result<Answer, reqwest::Error> {
+        let mut request = self
+            .http
+            .request(call.method.clone(), self.url.at(&call.path))
+            .timeout(ANSWER + call.wait)
+            .header(ACCEPT, "application/json");
+        if let Some(body) = &call.body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
+        }
+        if let Some(key) = &call.key {
+            request = request.header(IDEMPOTENCY_KEY, key);
+        }
+        if let Some(token) = &call.exec_token {
+            request = request.header(EXEC_TOKEN, token);
+        }
+        let response = request.send().await?;
+        self.reached.store(true, Ordering::Relaxed);
+        let status = response.status().as_u16();
+        let retry_after = seconds(response.headers().get(RETRY_AFTER));
+        Ok(Answer { status, retry_after, body: response.text().await? })
+    }
+
+    /// A connection that was never made did nothing; one that broke may have.
+    fn may_repeat(&self, call: &Call, error: &reqwest::Error) -> bool {
+        let reached = self.reached.load(Ordering::Relaxed);
+        if error.is_connect() {
+            reached || call.key.is_some()
+        } else {
+            call.repeatable && !error.is_timeout()
+        }
+    }
+
+    fn unreachable(&self, call: &Call, error: &reqwest::Error) -> Box<Failure> {
+        refusal::unreachable(&call.what, &self.url, &self.origin, error)
+    }
+}
+
+fn seconds(header: Option<&HeaderValue>) -> Option<Duration> {
+    header?.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
+}

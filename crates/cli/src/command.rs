@@ -1,0 +1,157 @@
+//! The commands, one file per noun.
+
+mod backup;
+mod bench;
+mod completion;
+mod config;
+mod dev;
+mod enqueue;
+mod exit_codes;
+mod health;
+mod import;
+mod job;
+mod migrate;
+mod queue;
+mod run;
+mod server;
+mod stats;
+mod version;
+mod worker;
+
+use std::io;
+
+use clap::Subcommand;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::client::Answer;
+use crate::config::{Key, Layer};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Fallible;
+
+/// Everything that `ganger` can do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Dev(dev::Dev),
+    Server(server::Serve),
+    Worker(worker::Worker),
+    Run(run::Run),
+    Enqueue(enqueue::Enqueue),
+    Import(import::Import),
+    #[command(visible_alias = "jobs")]
+    Job(job::Job),
+    #[command(visible_alias = "queues")]
+    Queue(queue::Queue),
+    Stats(stats::Stats),
+    Health(health::Health),
+    Migrate(migrate::Migrate),
+    Backup(backup::Backup),
+    Restore(backup::Restore),
+    Bench(bench::Bench),
+    Config(config::ConfigCommand),
+    Completion(completion::Completion),
+    Version(version::Version),
+    ExitCodes(exit_codes::ExitCodes),
+}
+
+impl Command {
+    /// Does it.
+    pub(crate) async fn run(self, context: &Context) -> Fallible<Exit> {
+        match self {
+            Command::Dev(command) => command.run(context).await,
+            Command::Server(command) => command.run(context).await,
+            Command::Worker(command) => command.run(context).await,
+            Command::Run(command) => command.run(context).await,
+            Command::Enqueue(command) => command.run(context).await,
+            Command::Import(command) => command.run(context).await,
+            Command::Job(command) => command.run(context).await,
+            Command::Queue(command) => command.run(context).await,
+            Command::Stats(command) => command.run(context).await,
+            Command::Health(command) => command.run(context).await,
+            Command::Migrate(command) => command.run(context),
+            Command::Backup(command) => command.run(context).await,
+            Command::Restore(command) => command.run(context),
+            Command::Bench(command) => command.run(context).await,
+            Command::Config(command) => command.run(context),
+            Command::Completion(command) => command.run(context),
+            Command::Version(command) => command.run(context).await,
+            Command::ExitCodes(command) => command.run(context),
+        }
+    }
+
+    /// Adds the settings that its own flags give.
+    pub(crate) fn settings(&self, layer: &mut Layer) {
+        let data = match self {
+            Command::Dev(command) => command.settings(layer),
+            Command::Server(command) => command.settings(layer),
+            Command::Worker(command) => command.settings(layer),
+            Command::Config(command) => command.settings(layer),
+            Command::Run(command) => command.data(),
+            Command::Enqueue(command) => command.data(),
+            Command::Migrate(command) => command.data(),
+            Command::Backup(command) => command.data(),
+            Command::Restore(command) => command.data(),
+            Command::Import(_)
+            | Command::Job(_)
+            | Command::Queue(_)
+            | Command::Stats(_)
+            | Command::Health(_)
+            | Command::Bench(_)
+            | Command::Completion(_)
+            | Command::Version(_)
+            | Command::ExitCodes(_) => None,
+        };
+        layer.set(Key::Data, data.map(|path| path.display()));
+    }
+
+    /// Whether it serves until it is told to stop.
+    pub(crate) fn is_service(&self) -> bool {
+        match self {
+            Command::Dev(_) | Command::Server(_) => true,
+            Command::Worker(command) => command.is_service(),
+            Command::Run(_)
+            | Command::Enqueue(_)
+            | Command::Import(_)
+            | Command::Job(_)
+            | Command::Queue(_)
+            | Command::Stats(_)
+            | Command::Health(_)
+            | Command::Migrate(_)
+            | Command::Backup(_)
+            | Command::Restore(_)
+            | Command::Bench(_)
+            | Command::Config(_)
+            | Command::Completion(_)
+            | Command::Version(_)
+            | Command::ExitCodes(_) => false,
+        }
+    }
+
+    /// Threads for services; a single one for commands that should be over at once.
+    pub(crate) fn runtime(&self) -> io::Result<Runtime> {
+        if self.is_service() || matches!(self, Command::Bench(_)) {
+            Builder::new_multi_thread().enable_all().build()
+        } else {
+            Builder::new_current_thread().enable_all().build()
+        }
+    }
+}
+
+/// The documents of a list, byte for byte as the server sent them.
+fn items(answer: &Answer) -> Fallible<Vec<Box<RawValue>>> {
+    #[derive(Deserialize)]
+    struct List {
+        items: Vec<Box<RawValue>>,
+    }
+    Ok(answer.read::<List>()?.items)
+}
+
+/// Reads `NAME=VALUE`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        Some(_) | None => Err("it does not look like NAME=VALUE".into()),
+    }
+}

@@ -1,0 +1,125 @@
+//! `ganger bench`: how fast this machine is, with one server and one worker process.
+//!
+//! Everything is real: the server and the worker are processes of this very binary, jobs go in through
+//! the REST API, and at the end every job is looked up to see that it ended exactly once. Nothing is
+//! asserted about speed; the numbers are for people, and stand beside what the disk and SQLite themselves can do.
+
+mod ceiling;
+mod drain;
+mod intake;
+mod latency;
+mod processes;
+mod report;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use ganger_server::api::QueuePut;
+
+use processes::Processes;
+use report::Report;
+
+use crate::client::{Call, Client};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Fallible};
+
+/// Jobs that wait here are measured as a whole.
+const BULK: &str = "bench.bulk";
+/// Jobs that come one by one.
+const SINGLE: &str = "bench.single";
+/// Jobs that start at once.
+const IDLE: &str = "bench.idle";
+/// What they do: nothing.
+const KIND: &str = "noop";
+/// The size of a payload, as JSON.
+const PAYLOAD_BYTES: usize = 100;
+
+/// Measure this machine: enqueue, drain, start latency, CPU per job.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Starts its own server and one worker process, on a free port, with its data in a directory that is
+removed at the end. Build with --release before you believe a number.
+
+Examples:
+  ganger bench
+  ganger bench --jobs 20000 --threads 4 --dir /mnt/fast -o json")]
+pub(crate) struct Bench {
+    /// How many jobs to enqueue in bulk and to drain
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1_000..=10_000_000))]
+    jobs: u64,
+    /// Threads of the worker
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
+    /// Jobs to enqueue one by one
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
+    single: u64,
+    /// Connections that enqueue one by one
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    connections: u16,
+    /// Jobs whose start is timed while nothing else happens
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(10..=10_000))]
+    starts: u64,
+    /// Where to put the data: the disk that is measured [default: the working directory]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl Bench {
+    pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
+        let parent =
+            self.dir.as_ref().map_or_else(|| context.directory.clone(), |dir| context.directory.join(dir));
+        let out = context.out;
+        out.note("starting a server and a worker");
+        let mut processes = Processes::directory(&parent)?.start(self.threads).await?;
+        let client = processes.client()?;
+        for queue in [BULK, SINGLE] {
+            pause(&client, queue, true).await?;
+        }
+        out.note(&format!("enqueueing {} jobs in batches", self.jobs));
+        let (bulk, ids) = intake::bulk(&processes, self.jobs).await?;
+        out.note("draining them");
+        let drain = drain::drain(&client, &processes, BULK, self.jobs).await?;
+        // At once, so that both meet the same disk and the same neighbours.
+        out.note("measuring the disk and the raw ceiling of SQLite");
+        let ceiling = ceiling::measure(processes.path(), self.jobs, drain.jobs_per_commit()).await?;
+        out.note("looking every one of them up");
+        drain::verify(&client, BULK, ids).await?;
+        out.note(&format!("enqueueing {} jobs one by one on {} connections", self.single, self.connections));
+        let single = intake::single(&processes, self.single, self.connections).await?;
+        drain::drain(&client, &processes, SINGLE, single.jobs).await?;
+        out.note(&format!("starting {} jobs, one after the other", self.starts));
+        let start = latency::idle(&client, self.starts).await?;
+        processes.stop().await;
+        let report = Report { jobs: self.jobs, threads: self.threads, ceiling, bulk, single, drain, start };
+        let body = serde_json::to_string(&report)
+            .map_err(|error| Failure::new(Exit::Failure, "cannot write the report as JSON", error, ""))?;
+        out.show_one(&body, "bench", |_| report.describe(out.style()))?;
+        Ok(Exit::Success)
+    }
+}
+
+/// Stops or starts a queue.
+async fn pause(client: &Client, queue: &str, paused: bool) -> Fallible<()> {
+    let change = QueuePut { paused: Some(paused), ..QueuePut::default() };
+    let body = serde_json::to_string(&change)
+        .map_err(|error| Failure::new(Exit::Failure, "cannot write the change as JSON", error, ""))?;
+    client.send(&Call::put(format!("set queue {queue}"), format!("/v1/queues/{queue}"), body)).await?;
+    Ok(())
+}
+
+/// A `noop` job of the size that is measured.
+fn job(queue: &str) -> String {
+    format!("{{\"kind\":\"{KIND}\",\"queue\":\"{queue}\",\"payload\":{}}}", payload())
+}
+
+/// The payload of each job.
+fn payload() -> String {
+    format!("\"{}\"", "x".repeat(PAYLOAD_BYTES - 2))
+}
+
+/// So many in that time.
+fn per_second(count: u64, took: Duration) -> f64 {
+    count as f64 / took.as_secs_f64().max(1e-9)
+}

@@ -1,0 +1,121 @@
+//! How fast jobs are taken in: in batches, and one by one.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::future::try_join_all;
+use ganger_core::{JobId, limits};
+use ganger_server::api::BatchBody;
+use hdrhistogram::Histogram;
+use uuid::Uuid;
+
+use super::processes::Processes;
+use super::report::{Intake, Spread, histogram};
+use super::{BULK, SINGLE, job};
+use crate::client::{Call, Client};
+use crate::clock::Stopwatch;
+use crate::exit::Exit;
+use crate::failure::{Failure, Fallible};
+
+/// Batches under way at a time.
+const BULK_CONNECTIONS: usize = 4;
+/// However slow the disk, one by one takes no longer than this.
+const SINGLE_BOUND: Duration = Duration::from_secs(30);
+
+/// Enqueues so many jobs in full batches. Tells their ids, too.
+pub(super) async fn bulk(processes: &Processes, jobs: u64) -> Fallible<(Intake, HashSet<JobId>)> {
+    let one = job(BULK);
+    let left = Arc::new(AtomicU64::new(jobs));
+    let (before, watch) = (processes.cpu(), Stopwatch::start());
+    let mut connections = Vec::new();
+    for _ in 0..BULK_CONNECTIONS {
+        connections.push(batches(processes.client()?, one.clone(), left.clone()));
+    }
+    let mut ids = HashSet::with_capacity(usize::try_from(jobs).unwrap_or(0));
+    let mut times = histogram()?;
+    for (own, own_times) in try_join_all(connections).await? {
+        ids.extend(own);
+        add(&mut times, &own_times)?;
+    }
+    let intake = Intake::new(jobs, watch.elapsed(), Spread::of(&times), processes.cpu().since(before));
+    Ok((intake, ids))
+}
+
+/// Enqueues so many jobs one by one on several connections.
+pub(super) async fn single(processes: &Processes, jobs: u64, connections: u16) -> Fallible<Intake> {
+    let body = Bytes::from(job(SINGLE));
+    let left = Arc::new(AtomicU64::new(jobs));
+    let (before, watch) = (processes.cpu(), Stopwatch::start());
+    let mut tasks = Vec::new();
+    for _ in 0..connections {
+        tasks.push(one_by_one(processes.client()?, body.clone(), left.clone(), watch));
+    }
+    let mut times = histogram()?;
+    for own in try_join_all(tasks).await? {
+        add(&mut times, &own)?;
+    }
+    Ok(Intake::new(times.len(), watch.elapsed(), Spread::of(&times), processes.cpu().since(before)))
+}
+
+async fn batches(
+    client: Client,
+    one: String,
+    left: Arc<AtomicU64>,
+) -> Fallible<(Vec<JobId>, Histogram<u64>)> {
+    let mut ids = Vec::new();
+    let mut times = histogram()?;
+    while let Some(size) = take(&left, limits::BATCH_JOBS as u64) {
+        let body =
+            format!("{{\"jobs\":[{}]}}", vec![one.as_str(); usize::try_from(size).unwrap_or(1)].join(","));
+        let watch = Stopwatch::start();
+        let call = Call::submit("enqueue a batch", "/v1/jobs:batch", body, Uuid::new_v4().to_string());
+        let answer = client.send(&call).await?;
+        times.saturating_record(watch.elapsed().as_micros() as u64);
+        let results = answer.read::<BatchBody>()?.results;
+        ids.extend(results.into_iter().filter_map(|result| result.id));
+    }
+    Ok((ids, times))
+}
+
+async fn one_by_one(
+    client: Client,
+    body: Bytes,
+    left: Arc<AtomicU64>,
+    watch: Stopwatch,
+) -> Fallible<Histogram<u64>> {
+    let mut times = histogram()?;
+    while !watch.left_of(SINGLE_BOUND).is_zero() && take(&left, 1).is_some() {
+        let one = Stopwatch::start();
+        let call = Call::submit("enqueue a job", "/v1/jobs", body.clone(), Uuid::new_v4().to_string());
+        client.send(&call).await?;
+        times.saturating_record(one.elapsed().as_micros() as u64);
+    }
+    Ok(times)
+}
+
+/// Takes up to so many from what is left.
+fn take(left: &AtomicU64, most: u64) -> Option<u64> {
+    let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+        (left > 0).then(|| left.saturating_sub(most))
+    });
+    taken.ok().map(|before| before.min(most))
+}
+
+fn add(sum: &mut Histogram<u64>, other: &Histogram<u64>) -> Fallible<()> {
+    sum.add(other).map_err(|error| Failure::new(Exit::Failure, "cannot add up times", error, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_taken_once() {
+        let left = AtomicU64::new(2_500);
+        let taken: Vec<u64> = std::iter::from_fn(|| take(&left, 1_000)).collect();
+        assert_eq!(taken, [1_000, 1_000, 500]);
+    }
+}

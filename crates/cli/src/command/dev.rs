@@ -1,0 +1,199 @@
+//! `ganger dev`: a server and its workers in one process, on one SQLite file.
+
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+
+use clap::Args;
+use ganger_core::{SessionId, limits};
+use ganger_worker::{Worker, WorkerHandle};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::config::{EXEC_TOKEN_FILE, Grace, Key, Layer, Listen, Origin, ServerUrl};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Fallible;
+use crate::local_worker::{abandon_all, registry, stop_all, worker_failure};
+use crate::serving::{Serving, server_failure};
+use crate::signals::Stops;
+
+/// Even a small machine should run a few jobs at once: most of them wait for something.
+const LEAST_THREADS: usize = 4;
+
+/// Start a server with local workers: everything in one process, no database to install.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Jobs survive a restart: they are kept in the data directory. Commands (`ganger run`) are accepted only
+from the user who started it.
+
+Examples:
+  ganger dev
+  ganger dev --listen 127.0.0.1:9090 --data ./ganger-data
+  ganger dev --worker 8 --worker 1")]
+pub(crate) struct Dev {
+    /// Where to listen [default: 127.0.0.1:8080] [env: GANGER_LISTEN]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<Listen>,
+    /// Where the data is kept [default: ~/.local/share/ganger/dev] [env: GANGER_DATA]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// A worker with so many threads; may be repeated [default: one, with a thread per core, at least 4]
+    #[arg(long = "worker", value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=i64::from(limits::THREADS)))]
+    workers: Vec<u16>,
+    /// Run no commands, not even for this user
+    #[arg(long)]
+    no_exec: bool,
+    /// How long running jobs may finish when it stops [default: 30s] [env: GANGER_GRACE]
+    #[arg(long, value_name = "DURATION")]
+    grace: Option<Grace>,
+}
+
+impl Dev {
+    pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
+        let mut stops = Stops::listen()?;
+        let config = &context.config;
+        let threads = self.threads();
+        let sessions: Vec<SessionId> = threads.iter().map(|_| SessionId::from_uuid(Uuid::now_v7())).collect();
+        let serving = Serving {
+            listen: config.listen.value,
+            data: &config.data.value,
+            insecure_no_auth: false,
+            allow_exec: !self.no_exec,
+            local_sessions: sessions.clone(),
+        };
+        let server = serving.start().await?;
+        let url = ServerUrl::from(server.addresses().first().copied().unwrap_or(serving.listen));
+        let mut workers = Vec::with_capacity(threads.len());
+        for (i, (threads, session)) in threads.iter().zip(sessions).enumerate() {
+            workers.push(self.start_worker(context, &url, i + 1, *threads, session).await?);
+        }
+        for worker in &workers {
+            worker.opened().await.map_err(|error| worker_failure(&error))?;
+        }
+        self.tell(context, &url, &threads)?;
+        let nobody_left = async {
+            futures::future::join_all(workers.iter().map(WorkerHandle::finished)).await;
+            context.out.note(
+                "every local worker was drained; the server goes on without them until it is started again",
+            );
+            std::future::pending().await
+        };
+        tokio::select! {
+            () = stops.next() => {}
+            () = nobody_left => {}
+            error = server.failed() => {
+                abandon_all(&workers).await;
+                return Err(server_failure(&error));
+            }
+        }
+        let grace = Grace(config.grace.value);
+        context
+            .out
+            .note(&format!("stopping: running jobs have {grace} to finish; ctrl-C again stops at once"));
+        let orderly = async {
+            let left = stop_all(&workers, config.grace.value).await?;
+            server.stop().await;
+            Fallible::Ok(left)
+        };
+        tokio::select! {
+            left = orderly => {
+                context.out.note(&handed_back(left?));
+                Ok(Exit::Success)
+            }
+            () = stops.next() => {
+                abandon_all(&workers).await;
+                context.out.note("stopped at once; unfinished jobs run again at the next start");
+                Ok(Exit::Interrupted)
+            }
+        }
+    }
+
+    pub(super) fn settings(&self, layer: &mut Layer) -> Option<&Path> {
+        layer.set(Key::Listen, self.listen);
+        layer.set(Key::Grace, self.grace);
+        self.data.as_deref()
+    }
+
+    fn threads(&self) -> Vec<u16> {
+        if !self.workers.is_empty() {
+            return self.workers.clone();
+        }
+        let cores = available_parallelism().map_or(LEAST_THREADS, std::num::NonZero::get).max(LEAST_THREADS);
+        vec![u16::try_from(cores).unwrap_or(limits::THREADS).min(limits::THREADS)]
+    }
+
+    async fn start_worker(
+        &self,
+        context: &Context,
+        url: &ServerUrl,
+        number: usize,
+        threads: u16,
+        session: SessionId,
+    ) -> Fallible<WorkerHandle> {
+        Worker::connect(url.to_string())
+            .name(format!("local-{number}"))
+            .threads(threads)
+            .session_id(session)
+            .drain_grace(context.config.grace.value)
+            .with(registry(context, !self.no_exec))
+            .start()
+            .await
+            .map_err(|error| worker_failure(&error))
+    }
+
+    /// Says where everything is and how to try it. The commands shown work as they are.
+    fn tell(&self, context: &Context, url: &ServerUrl, threads: &[u16]) -> Fallible<()> {
+        let config = &context.config;
+        let data = config.data.value.display();
+        let ready = json!({
+            "url": url.to_string(),
+            "data": data.to_string(),
+            "workers": threads,
+            "exec": !self.no_exec,
+            "pid": std::process::id(),
+        });
+        let mut options = String::new();
+        if *url != ServerUrl::default() {
+            options.push_str(&format!(" --url {url}"));
+        }
+        if config.data.origin != Origin::Default {
+            options.push_str(&format!(" --data {data}"));
+        }
+        context.out.show_one(&ready.to_string(), &url.to_string(), |_| {
+            let count: Vec<String> = threads.iter().map(|n| format!("{n} threads")).collect();
+            let exec = if self.no_exec {
+                "no commands (exec)".to_owned()
+            } else {
+                format!("commands (exec) for this user only, by the token in {EXEC_TOKEN_FILE}")
+            };
+            let attempt = if self.no_exec {
+                format!("ganger enqueue echo -p '{{\"hello\":\"world\"}}' --wait{}", options_without_data(url))
+            } else {
+                format!("ganger run{options} -- echo hello")
+            };
+            format!(
+                "ganger {version} is ready\n  \
+                   address  {url}  (API documentation at /v1/docs)\n  \
+                   data     {data}\n  \
+                   workers  {count}; {exec}\n  \
+                   try      {attempt}\n           \
+                   curl -s {url}/v1/jobs -H 'Content-Type: application/json' -d '{{\"kind\":\"echo\",\"payload\":\"hi\"}}'\n  \
+                   stop     ctrl-C",
+                version = env!("CARGO_PKG_VERSION"),
+                count = count.join(" + "),
+            )
+        })
+    }
+}
+
+fn options_without_data(url: &ServerUrl) -> String {
+    if *url == ServerUrl::default() { String::new() } else { format!(" --url {url}") }
+}
+
+fn handed_back(left: usize) -> String {
+    match left {
+        0 => "stopped; no job was left running".into(),
+        1 => "stopped; 1 job was handed back and runs again at the next start".into(),
+        n => format!("stopped; {n} jobs were handed back and run again at the next start"),
+    }
+}

@@ -1,0 +1,227 @@
+//! `ganger enqueue`: submit one job.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use ganger_core::limits;
+use ganger_core::{JobId, Wall};
+use ganger_server::api::{HumanDuration, NewJobRequest, SubmittedBody, Timeout};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use crate::client::{Answer, Call, Client};
+use crate::context::Context;
+use crate::exec_token;
+use crate::exit::Exit;
+use crate::failure::{Failure, Fallible};
+use crate::follow::until_final;
+use crate::humane;
+
+/// The kind of jobs that run a command.
+pub(super) const EXEC: &str = "exec";
+
+/// Submit a job and print its id.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The job is safe once its id is printed. Repeating the command makes another job, unless --key or
+--idempotency-key is given.
+
+Examples:
+  ganger enqueue noop
+  ganger enqueue email.send -p '{\"to\":\"a@b.c\"}' -q mail --key welcome:42
+  ganger enqueue report -p @report.json --delay 10m --max-attempts 3
+  ganger enqueue echo -p '{\"hello\":\"world\"}' --wait")]
+pub(crate) struct Enqueue {
+    /// What sort of job; picks the handler
+    kind: String,
+    /// Its input: JSON, `@FILE`, or `-` for standard input
+    #[arg(short, long, value_name = "JSON", allow_hyphen_values = true)]
+    payload: Option<String>,
+    /// The lane it waits in [default: default]
+    #[arg(short, long)]
+    queue: Option<String>,
+    /// Larger runs first, from -128 to 127 [default: 0]
+    #[arg(long, allow_hyphen_values = true)]
+    priority: Option<i8>,
+    /// Run it this much later
+    #[arg(long, conflicts_with = "at", value_name = "DURATION")]
+    delay: Option<HumanDuration>,
+    /// Run it at this moment, or later (RFC 3339)
+    #[arg(long, value_name = "MOMENT")]
+    at: Option<Wall>,
+    /// It dies if it has not started by this moment (RFC 3339)
+    #[arg(long, value_name = "MOMENT")]
+    expires_at: Option<Wall>,
+    /// At most one live job of its kind has this key
+    #[arg(long, value_name = "UNIQUE_KEY")]
+    key: Option<String>,
+    /// How long the key is held after success
+    #[arg(long, requires = "key", value_name = "DURATION")]
+    unique_for: Option<HumanDuration>,
+    /// The same key gives the same answer for a day
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<String>,
+    /// A tag for finding it again; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// Threads it wants, all or none [default: 1]
+    #[arg(long)]
+    threads: Option<u16>,
+    /// The least it accepts when no worker is wide enough [default: 1]
+    #[arg(long)]
+    min_threads: Option<u16>,
+    /// A label its worker must carry; may be repeated
+    #[arg(long, value_parser = super::pair, value_name = "NAME=VALUE")]
+    require: Vec<(String, String)>,
+    /// Attempts allowed in all [default: 5]
+    #[arg(long, value_name = "NUMBER")]
+    max_attempts: Option<u32>,
+    /// Longest run of one attempt, or `none` [default: 1h]
+    #[arg(long, value_name = "DURATION")]
+    timeout: Option<Timeout>,
+    /// Wait until it has ended and print its result; `--wait=30s` gives up after that time
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "none", value_name = "DURATION")]
+    wait: Option<Timeout>,
+    /// The data directory of the local server, for the token that `exec` jobs need
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+impl Enqueue {
+    pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
+        let client = context.client()?;
+        let (wait, key) = (self.wait, self.idempotency_key.clone());
+        let request = self.request()?;
+        let (answer, submitted) = submit(context, &client, &request, key).await?;
+        if submitted.deduplicated {
+            context
+                .out
+                .note(&format!("its unique key is held by this job, which is {}", submitted.state.as_str()));
+        }
+        match wait {
+            None => {
+                let id = submitted.id.to_string();
+                context.out.show_one(&answer.body, &id, |_| id.clone())?;
+                Ok(Exit::Success)
+            }
+            Some(bound) => wait_for(context, &client, submitted.id, bound.duration()).await,
+        }
+    }
+
+    pub(super) fn data(&self) -> Option<&Path> {
+        self.data.as_deref()
+    }
+
+    fn request(self) -> Fallible<NewJobRequest> {
+        let payload = self.payload.as_deref().map(read_payload).transpose()?;
+        Ok(NewJobRequest {
+            kind: self.kind,
+            queue: self.queue,
+            payload,
+            priority: self.priority,
+            run_at: self.at,
+            delay: self.delay,
+            expires_at: self.expires_at,
+            threads: self.threads,
+            min_threads: self.min_threads,
+            require: (!self.require.is_empty()).then(|| self.require.into_iter().collect()),
+            max_attempts: self.max_attempts,
+            timeout: self.timeout,
+            unique_key: self.key,
+            unique_for: self.unique_for,
+            tags: (!self.tags.is_empty()).then_some(self.tags),
+            ..NewJobRequest::default()
+        })
+    }
+}
+
+/// Submits one job. Without a key of the user's own it gets a fresh one, so that repetitions after a
+/// lost answer do not make a second job.
+pub(super) async fn submit(
+    context: &Context,
+    client: &Client,
+    request: &NewJobRequest,
+    key: Option<String>,
+) -> Fallible<(Answer, SubmittedBody)> {
+    let body = serde_json::to_string(request)
+        .map_err(|error| Failure::new(Exit::Failure, "cannot write the job as JSON", error, ""))?;
+    let key = key.unwrap_or_else(|| Uuid::new_v4().to_string());
+    let token = if request.kind == EXEC { exec_token::find(&context.config)? } else { None };
+    let what = format!("enqueue a job of kind {}", request.kind);
+    let answer = client.send(&Call::submit(what, "/v1/jobs", body, key).with_exec_token(token)).await?;
+    let submitted = answer.read()?;
+    Ok((answer, submitted))
+}
+
+async fn wait_for(context: &Context, client: &Client, id: JobId, bound: Option<Duration>) -> Fallible<Exit> {
+    let waited = until_final(client, id, bound).await?;
+    super::job::ended(context, id, waited)
+}
+
+/// Reads a payload from where the user says. It is checked here, where its place can be named, and sent
+/// byte for byte.
+fn read_payload(text: &str) -> Fallible<Box<RawValue>> {
+    let (from, json) = match text.strip_prefix('@') {
+        Some(path) => (path.to_owned(), read_bounded(std::fs::File::open(path), path)?),
+        None if text == "-" => ("standard input".into(), read_stdin()?),
+        None => ("--payload".into(), text.to_owned()),
+    };
+    RawValue::from_string(json.trim().to_owned()).map_err(|error| {
+        Failure::usage(
+            format!("cannot use {from} as a payload"),
+            format!("it is not JSON: {error}"),
+            "a text needs quotes of its own: -p '\"hello\"'; an object looks like -p '{\"a\":1}'",
+        )
+    })
+}
+
+/// Standard input to its end, as far as a payload can hold it.
+pub(super) fn read_stdin() -> Fallible<String> {
+    read_bounded(Ok(std::io::stdin()), "standard input")
+}
+
+fn read_bounded(source: std::io::Result<impl Read>, name: &str) -> Fallible<String> {
+    let what = || format!("cannot read the payload from {name}");
+    let unreadable =
+        |error: std::io::Error| Failure::file(what(), &error, "check the path and the text in it");
+    let mut text = String::new();
+    let limit = limits::PAYLOAD_BYTES as u64;
+    source.map_err(unreadable)?.take(limit + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > limit {
+        let why = format!("it is larger than {} bytes", humane::grouped(limit));
+        return Err(Failure::usage(what(), why, "keep it elsewhere and put a reference into the payload"));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_is_kept_byte_for_byte() {
+        let text = r#"{"n": 12345678901234567890123, "f": 1.10}"#;
+        assert_eq!(read_payload(text).unwrap().get(), text);
+    }
+
+    #[test]
+    fn a_payload_that_is_not_json_is_refused_with_its_place() {
+        let failure = read_payload("{\"a\":}").unwrap_err();
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.why.contains("line 1 column 6"), "{}", failure.why);
+    }
+
+    #[test]
+    fn a_payload_file_is_read_to_its_bound_and_refused_one_past_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("payload.json");
+        let write = |length: usize| std::fs::write(&path, format!("\"{}\"", "a".repeat(length - 2))).unwrap();
+        write(limits::PAYLOAD_BYTES);
+        assert!(read_payload(&format!("@{}", path.display())).is_ok());
+        write(limits::PAYLOAD_BYTES + 1);
+        let failure = read_payload(&format!("@{}", path.display())).unwrap_err();
+        assert!(failure.why.contains("1,048,576"), "{}", failure.why);
+    }
+}

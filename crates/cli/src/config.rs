@@ -1,0 +1,262 @@
+//! Settings and where each came from. The only reader of the environment and of settings files.
+//!
+//! Raw settings are layers of text: flags, the environment, `./ganger.toml`, the user's
+//! `config.toml`. [`Config`] is what they resolve to: parsed values, each with its [`Origin`]. An
+//! earlier layer wins; nothing is merged within one setting.
+
+mod environment;
+mod layer;
+mod value;
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+pub(crate) use environment::Environment;
+pub(crate) use layer::{Key, Layer};
+pub(crate) use value::{Color, Format, Grace, Listen, LogFormat, ServerUrl};
+
+use crate::failure::{Failure, Fallible};
+
+/// The settings file of a project, in the working directory.
+pub(crate) const LOCAL_FILE: &str = "ganger.toml";
+
+/// A value and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Setting<T> {
+    /// The value in force.
+    pub(crate) value: T,
+    /// Where it came from.
+    pub(crate) origin: Origin,
+}
+
+/// Where a setting came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The command line.
+    Flag(Key),
+    /// The environment.
+    Environment(Key),
+    /// A settings file.
+    File(PathBuf),
+    /// Nobody said anything.
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Flag(key) => write!(f, "flag {}", key.flag().unwrap_or("(none)")),
+            Origin::Environment(key) => write!(f, "env {}", key.variable()),
+            Origin::File(path) => write!(f, "file {}", path.display()),
+            Origin::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// Everything that can be set, resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    /// The server that client commands talk to.
+    pub(crate) url: Setting<ServerUrl>,
+    /// The address that a server listens on.
+    pub(crate) listen: Setting<SocketAddr>,
+    /// Where a server keeps its data.
+    pub(crate) data: Setting<PathBuf>,
+    /// How answers are printed.
+    pub(crate) output: Setting<Format>,
+    /// When to use colour.
+    pub(crate) color: Setting<Color>,
+    /// How logs are written.
+    pub(crate) log_format: Setting<LogFormat>,
+    /// Which logs are written; each command has its own default.
+    pub(crate) log: Setting<Option<String>>,
+    /// The token that `exec` jobs need.
+    pub(crate) exec_token_file: Setting<PathBuf>,
+    /// How long running jobs may finish when a worker stops.
+    pub(crate) grace: Setting<Duration>,
+    /// What is known about the terminal.
+    pub(crate) terminal: Terminal,
+}
+
+/// What the environment says about the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terminal {
+    /// It shows more than ASCII.
+    pub(crate) utf8: bool,
+    /// It understands colours, and its user wants them.
+    pub(crate) color: bool,
+}
+
+impl Config {
+    /// Resolves every setting from the flags, the given environment and the files it points to.
+    pub(crate) fn resolve(flags: Layer, environment: &Environment, directory: &Path) -> Fallible<Config> {
+        let mut layers = vec![(Source::Flags, flags), (Source::Environment, environment.layer())];
+        let files = [Some(directory.join(LOCAL_FILE)), environment.user_file()];
+        for path in files.into_iter().flatten() {
+            if let Some(layer) = Layer::read(&path)? {
+                layers.push((Source::File(path), layer));
+            }
+        }
+        let layers = Layers(layers);
+        let data = layers.pick(Key::Data, || environment.default_data())?;
+        let beside_data = data.value.join(EXEC_TOKEN_FILE);
+        Ok(Config {
+            url: layers.pick(Key::Url, ServerUrl::default)?,
+            listen: layers.pick(Key::Listen, Listen::default)?.map(|l| l.0),
+            data,
+            output: layers.pick(Key::Output, || Format::Table)?,
+            color: layers.pick(Key::Color, || Color::Auto)?,
+            log_format: layers.pick(Key::LogFormat, || LogFormat::Human)?,
+            log: layers.optional(Key::Log),
+            exec_token_file: layers.pick(Key::ExecTokenFile, || beside_data)?,
+            grace: layers.pick(Key::Grace, Grace::default)?.map(|g| g.0),
+            terminal: environment.terminal(),
+        })
+    }
+
+    /// Every setting as text, with its origin, in the order of [`Key::ALL`].
+    pub(crate) fn entries(&self) -> Vec<(Key, String, &Origin)> {
+        Key::ALL
+            .into_iter()
+            .map(|key| match key {
+                Key::Url => (key, self.url.value.to_string(), &self.url.origin),
+                Key::Listen => (key, self.listen.value.to_string(), &self.listen.origin),
+                Key::Data => (key, self.data.value.display().to_string(), &self.data.origin),
+                Key::Output => (key, self.output.value.to_string(), &self.output.origin),
+                Key::Color => (key, self.color.value.to_string(), &self.color.origin),
+                Key::LogFormat => (key, self.log_format.value.to_string(), &self.log_format.origin),
+                Key::Log => (key, self.log.value.clone().unwrap_or_default(), &self.log.origin),
+                Key::ExecTokenFile => {
+                    let path = self.exec_token_file.value.display().to_string();
+                    (key, path, &self.exec_token_file.origin)
+                }
+                Key::Grace => (key, Grace(self.grace.value).to_string(), &self.grace.origin),
+            })
+            .collect()
+    }
+}
+
+/// The file beside the data that holds the token for `exec` jobs.
+pub(crate) const EXEC_TOKEN_FILE: &str = "exec-token";
+
+impl<T> Setting<T> {
+    fn map<U>(self, f: impl FnOnce(T) -> U) -> Setting<U> {
+        Setting { value: f(self.value), origin: self.origin }
+    }
+}
+
+enum Source {
+    Flags,
+    Environment,
+    File(PathBuf),
+}
+
+impl Source {
+    fn origin(&self, key: Key) -> Origin {
+        match self {
+            Source::Flags => Origin::Flag(key),
+            Source::Environment => Origin::Environment(key),
+            Source::File(path) => Origin::File(path.clone()),
+        }
+    }
+}
+
+/// Raw settings, the strongest first.
+struct Layers(Vec<(Source, Layer)>);
+
+impl Layers {
+    fn find(&self, key: Key) -> Option<(Origin, &str)> {
+        self.0.iter().find_map(|(source, layer)| layer.get(key).map(|text| (source.origin(key), text)))
+    }
+
+    fn pick<T: FromStr>(&self, key: Key, default: impl FnOnce() -> T) -> Fallible<Setting<T>>
+    where
+        T::Err: fmt::Display,
+    {
+        match self.find(key) {
+            Some((origin, text)) => match text.parse() {
+                Ok(value) => Ok(Setting { value, origin }),
+                Err(why) => Err(unusable(key, text, &origin, &why)),
+            },
+            None => Ok(Setting { value: default(), origin: Origin::Default }),
+        }
+    }
+
+    fn optional(&self, key: Key) -> Setting<Option<String>> {
+        match self.find(key) {
+            Some((origin, text)) => Setting { value: Some(text.to_owned()), origin },
+            None => Setting { value: None, origin: Origin::Default },
+        }
+    }
+}
+
+fn unusable(key: Key, text: &str, origin: &Origin, why: &dyn fmt::Display) -> Box<Failure> {
+    Failure::usage(
+        format!("cannot use `{text}` as `{}`", key.name()),
+        why,
+        format!("correct it: it came from {origin}; `ganger config show` lists every setting"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(flags: &[(Key, &str)], variables: &[(&str, &str)], directory: &Path) -> Fallible<Config> {
+        let flags = flags.iter().map(|(key, text)| (*key, (*text).to_owned())).collect();
+        Config::resolve(flags, &Environment::of(variables), directory)
+    }
+
+    /// The same setting in all five places: take them away one by one.
+    #[test]
+    fn a_flag_beats_the_environment_beats_the_project_beats_the_user_beats_the_default() {
+        let dir = tempfile::tempdir().unwrap();
+        let user = dir.path().join("xdg/ganger");
+        std::fs::create_dir_all(&user).unwrap();
+        let xdg = dir.path().join("xdg").display().to_string();
+        let with_env = [("XDG_CONFIG_HOME", xdg.as_str()), ("GANGER_URL", "http://env:1")];
+        std::fs::write(dir.path().join(LOCAL_FILE), "url = \"http://project:2\"\n").unwrap();
+        std::fs::write(user.join("config.toml"), "url = \"http://user:3\"\n").unwrap();
+
+        let seen = |config: &Config| (config.url.value.to_string(), config.url.origin.clone());
+        let all = resolve(&[(Key::Url, "http://flag:0")], &with_env, dir.path()).unwrap();
+        assert_eq!(seen(&all), ("http://flag:0".into(), Origin::Flag(Key::Url)));
+        let env = resolve(&[], &with_env, dir.path()).unwrap();
+        assert_eq!(seen(&env), ("http://env:1".into(), Origin::Environment(Key::Url)));
+        let project = resolve(&[], &with_env[..1], dir.path()).unwrap();
+        assert_eq!(seen(&project), ("http://project:2".into(), Origin::File(dir.path().join(LOCAL_FILE))));
+        std::fs::remove_file(dir.path().join(LOCAL_FILE)).unwrap();
+        let by_user = resolve(&[], &with_env[..1], dir.path()).unwrap();
+        assert_eq!(seen(&by_user), ("http://user:3".into(), Origin::File(user.join("config.toml"))));
+        let default = resolve(&[], &[], dir.path()).unwrap();
+        assert_eq!(seen(&default), ("http://127.0.0.1:8080".into(), Origin::Default));
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_read_is_refused_naming_its_origin() {
+        let dir = tempfile::tempdir().unwrap();
+        let failure = resolve(&[], &[("GANGER_LISTEN", "nowhere")], dir.path()).unwrap_err();
+        assert!(failure.what.contains("`nowhere` as `listen`"), "{}", failure.what);
+        assert!(failure.fix.contains("env GANGER_LISTEN"), "{}", failure.fix);
+    }
+
+    #[test]
+    fn the_token_lies_beside_the_data_unless_told_otherwise() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = resolve(&[(Key::Data, "/srv/g")], &[], dir.path()).unwrap();
+        assert_eq!(config.exec_token_file.value, Path::new("/srv/g/exec-token"));
+        let config = resolve(&[], &[("GANGER_EXEC_TOKEN_FILE", "/t")], dir.path()).unwrap();
+        assert_eq!(config.exec_token_file.value, Path::new("/t"));
+    }
+
+    #[test]
+    fn every_key_is_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = resolve(&[], &[("HOME", "/home/ada")], dir.path()).unwrap();
+        assert_eq!(config.entries().len(), Key::ALL.len());
+        assert_eq!(config.data.value, Path::new("/home/ada/.local/share/ganger/dev"));
+    }
+}

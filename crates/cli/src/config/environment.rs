@@ -1,0 +1,95 @@
+//! The environment, read once.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::Terminal;
+use super::layer::{Key, Layer};
+
+/// The variables of this process, as they were at its start. Those that are not UTF-8 are left out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// Reads the environment of this process.
+    pub(crate) fn read() -> Environment {
+        let utf8 =
+            |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        Environment(std::env::vars_os().filter_map(utf8).collect())
+    }
+
+    /// An environment with just these variables.
+    #[cfg(test)]
+    pub(crate) fn of(variables: &[(&str, &str)]) -> Environment {
+        Environment(variables.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect())
+    }
+
+    /// All of it, for programs that are started with a part of it.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
+        self.0.iter().map(|(name, value)| (name.into(), value.into()))
+    }
+
+    /// The settings that it holds. An empty variable is as good as none.
+    pub(crate) fn layer(&self) -> Layer {
+        let set = |key: Key| self.get(key.variable()).map(|text| (key, text.to_owned()));
+        Key::ALL.into_iter().filter_map(set).collect()
+    }
+
+    /// The user's settings file, if the environment tells where it would be.
+    pub(super) fn user_file(&self) -> Option<PathBuf> {
+        self.base("XDG_CONFIG_HOME", ".config").map(|base| base.join("ganger/config.toml"))
+    }
+
+    /// Where `ganger dev` keeps its data when nobody says.
+    pub(super) fn default_data(&self) -> PathBuf {
+        let base = self.base("XDG_DATA_HOME", ".local/share");
+        base.map_or_else(|| PathBuf::from("ganger-data"), |base| base.join("ganger/dev"))
+    }
+
+    /// What it says about the terminal.
+    pub(crate) fn terminal(&self) -> Terminal {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| self.get(name));
+        let utf8 = locale.is_some_and(|locale| {
+            let locale = locale.to_ascii_lowercase();
+            locale.contains("utf-8") || locale.contains("utf8")
+        });
+        Terminal { utf8, color: self.get("NO_COLOR").is_none() && self.get("TERM") != Some("dumb") }
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// A directory of the XDG specification, which ignores relative paths.
+    fn base(&self, variable: &str, under_home: &str) -> Option<PathBuf> {
+        let given = self.get(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+        given.or_else(|| self.get("HOME").map(|home| PathBuf::from(home).join(under_home)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_is_off_for_a_dumb_terminal_and_for_whoever_says_so() {
+        assert!(Environment::of(&[("TERM", "xterm")]).terminal().color);
+        assert!(!Environment::of(&[("TERM", "dumb")]).terminal().color);
+        assert!(!Environment::of(&[("NO_COLOR", "1")]).terminal().color);
+        assert!(Environment::of(&[("NO_COLOR", "")]).terminal().color, "an empty NO_COLOR counts as unset");
+    }
+
+    #[test]
+    fn the_strongest_locale_variable_decides_about_utf8() {
+        assert!(Environment::of(&[("LANG", "de_DE.UTF-8")]).terminal().utf8);
+        assert!(!Environment::of(&[("LC_ALL", "C"), ("LANG", "de_DE.UTF-8")]).terminal().utf8);
+        assert!(!Environment::default().terminal().utf8);
+    }
+
+    #[test]
+    fn a_relative_xdg_directory_is_ignored() {
+        let env = Environment::of(&[("XDG_DATA_HOME", "data"), ("HOME", "/home/ada")]);
+        assert_eq!(env.default_data(), PathBuf::from("/home/ada/.local/share/ganger/dev"));
+    }
+}

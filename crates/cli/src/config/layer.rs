@@ -1,0 +1,202 @@
+//! Raw settings: text by key, from one place.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::failure::{Failure, Fallible};
+
+/// Everything that can be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Key {
+    /// The server that client commands talk to.
+    Url,
+    /// The address that a server listens on.
+    Listen,
+    /// Where a server keeps its data.
+    Data,
+    /// How answers are printed.
+    Output,
+    /// When to use colour.
+    Color,
+    /// How logs are written.
+    LogFormat,
+    /// Which logs are written.
+    Log,
+    /// The token that `exec` jobs need.
+    ExecTokenFile,
+    /// How long running jobs may finish when a worker stops.
+    Grace,
+}
+
+impl Key {
+    /// Every key, in the order of `ganger config show`.
+    pub(crate) const ALL: [Key; 9] = [
+        Key::Url,
+        Key::Listen,
+        Key::Data,
+        Key::Output,
+        Key::Color,
+        Key::LogFormat,
+        Key::Log,
+        Key::ExecTokenFile,
+        Key::Grace,
+    ];
+
+    /// Its name in a settings file.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Key::Url => "url",
+            Key::Listen => "listen",
+            Key::Data => "data",
+            Key::Output => "output",
+            Key::Color => "color",
+            Key::LogFormat => "log_format",
+            Key::Log => "log",
+            Key::ExecTokenFile => "exec_token_file",
+            Key::Grace => "grace",
+        }
+    }
+
+    /// Its variable in the environment.
+    pub(crate) const fn variable(self) -> &'static str {
+        match self {
+            Key::Url => "GANGER_URL",
+            Key::Listen => "GANGER_LISTEN",
+            Key::Data => "GANGER_DATA",
+            Key::Output => "GANGER_OUTPUT",
+            Key::Color => "GANGER_COLOR",
+            Key::LogFormat => "GANGER_LOG_FORMAT",
+            Key::Log => "GANGER_LOG",
+            Key::ExecTokenFile => "GANGER_EXEC_TOKEN_FILE",
+            Key::Grace => "GANGER_GRACE",
+        }
+    }
+
+    /// Its flag, where it has one.
+    pub(crate) const fn flag(self) -> Option<&'static str> {
+        match self {
+            Key::Url => Some("--url"),
+            Key::Listen => Some("--listen"),
+            Key::Data => Some("--data"),
+            Key::Output => Some("--output"),
+            Key::Color => Some("--color"),
+            Key::LogFormat => Some("--log"),
+            Key::Grace => Some("--grace"),
+            Key::Log | Key::ExecTokenFile => None,
+        }
+    }
+}
+
+/// Raw settings from one place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Layer(BTreeMap<Key, String>);
+
+impl Layer {
+    /// The text of a key, if this place sets it.
+    pub(crate) fn get(&self, key: Key) -> Option<&str> {
+        self.0.get(&key).map(String::as_str)
+    }
+
+    /// Sets a key if there is a value.
+    pub(crate) fn set(&mut self, key: Key, value: Option<impl ToString>) {
+        if let Some(value) = value {
+            self.0.insert(key, value.to_string());
+        }
+    }
+
+    /// Reads a settings file; `None` if there is none. A key that does not exist is an error, since a
+    /// setting that silently does nothing is worse than one that is refused.
+    pub(super) fn read(path: &Path) -> Fallible<Option<Layer>> {
+        let what = || format!("cannot read the settings in {}", path.display());
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Failure::file(what(), &error, "correct the file, or move it away")),
+        };
+        match toml::from_str::<File>(&text) {
+            Ok(file) => Ok(Some(file.into())),
+            Err(error) => {
+                let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+                Err(Failure::usage(
+                    what(),
+                    format!("line {line}: {}", error.message()),
+                    format!("correct {}:{line}; known settings: {}", path.display(), known()),
+                ))
+            }
+        }
+    }
+}
+
+impl FromIterator<(Key, String)> for Layer {
+    fn from_iter<I: IntoIterator<Item = (Key, String)>>(iter: I) -> Layer {
+        Layer(iter.into_iter().collect())
+    }
+}
+
+/// A settings file, as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    url: Option<String>,
+    listen: Option<String>,
+    data: Option<String>,
+    output: Option<String>,
+    color: Option<String>,
+    log_format: Option<String>,
+    log: Option<String>,
+    exec_token_file: Option<String>,
+    grace: Option<String>,
+}
+
+impl From<File> for Layer {
+    fn from(file: File) -> Layer {
+        let mut layer = Layer::default();
+        layer.set(Key::Url, file.url);
+        layer.set(Key::Listen, file.listen);
+        layer.set(Key::Data, file.data);
+        layer.set(Key::Output, file.output);
+        layer.set(Key::Color, file.color);
+        layer.set(Key::LogFormat, file.log_format);
+        layer.set(Key::Log, file.log);
+        layer.set(Key::ExecTokenFile, file.exec_token_file);
+        layer.set(Key::Grace, file.grace);
+        layer
+    }
+}
+
+fn known() -> String {
+    Key::ALL.map(Key::name).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_key_in_a_file_is_refused_with_its_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ganger.toml");
+        std::fs::write(&path, "url = \"http://a:1\"\n\nlisten_on = \"x\"\n").unwrap();
+        let failure = Layer::read(&path).unwrap_err();
+        assert!(failure.why.contains("line 3") && failure.why.contains("listen_on"), "{}", failure.why);
+        assert!(failure.fix.contains("ganger.toml:3"), "{}", failure.fix);
+    }
+
+    #[test]
+    fn every_key_can_be_set_in_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ganger.toml");
+        let text: String = Key::ALL.iter().map(|key| format!("{} = \"v\"\n", key.name())).collect();
+        std::fs::write(&path, text).unwrap();
+        let layer = Layer::read(&path).unwrap().unwrap();
+        assert!(Key::ALL.iter().all(|key| layer.get(*key) == Some("v")));
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_sets_nothing() {
+        assert_eq!(Layer::read(Path::new("/nonexistent/ganger.toml")).unwrap(), None);
+    }
+}

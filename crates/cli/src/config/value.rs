@@ -1,0 +1,228 @@
+//! The sorts of values that settings have, and how each is read.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use ganger_server::api::duration;
+
+/// The default port of a server.
+const PORT: u16 = 8080;
+
+/// Where a server is: scheme, host and port, without a path's trailing slash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerUrl(reqwest::Url);
+
+impl ServerUrl {
+    /// The address of a path on that server. `path` begins with a slash.
+    pub(crate) fn at(&self, path: &str) -> String {
+        format!("{self}{path}")
+    }
+
+    /// Whether it can only mean this machine.
+    pub(crate) fn is_loopback(&self) -> bool {
+        match self.0.host_str() {
+            Some("localhost") => true,
+            Some(host) => {
+                let bare = host.trim_start_matches('[').trim_end_matches(']');
+                bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+            }
+            None => false,
+        }
+    }
+
+    /// Whether the connection is plain HTTP.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.0.scheme() == "http"
+    }
+}
+
+impl Default for ServerUrl {
+    fn default() -> ServerUrl {
+        ServerUrl::from(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))
+    }
+}
+
+impl From<SocketAddr> for ServerUrl {
+    fn from(address: SocketAddr) -> ServerUrl {
+        let text = format!("http://{address}");
+        ServerUrl(reqwest::Url::parse(&text).expect("a socket address after http:// is a URL"))
+    }
+}
+
+impl fmt::Display for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_str().trim_end_matches('/'))
+    }
+}
+
+impl FromStr for ServerUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ServerUrl, String> {
+        let url = reqwest::Url::parse(text).map_err(|error| format!("it is not a URL: {error}"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(format!("its scheme is `{}`; http and https are known", url.scheme()));
+        }
+        if url.host_str().is_none() || url.query().is_some() || url.fragment().is_some() {
+            return Err("it needs a host, and may have neither query nor fragment".into());
+        }
+        Ok(ServerUrl(url))
+    }
+}
+
+/// An address to listen on: `127.0.0.1:8080`, `localhost:8080`, `:8080` or `8080`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Listen(pub(crate) SocketAddr);
+
+impl Default for Listen {
+    fn default() -> Listen {
+        Listen(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Listen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Listen, String> {
+        if let Ok(address) = text.parse() {
+            return Ok(Listen(address));
+        }
+        // A bare port means this machine only: nobody opens a door to the network by leaving something out.
+        let port = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);
+        match port.parse::<u16>() {
+            Ok(port) => Ok(Listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))),
+            Err(_) => Err("it is not an address; an example is 127.0.0.1:8080".into()),
+        }
+    }
+}
+
+/// How long running jobs may finish when a worker stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grace(pub(crate) Duration);
+
+impl Default for Grace {
+    fn default() -> Grace {
+        Grace(Duration::from_secs(30))
+    }
+}
+
+impl fmt::Display for Grace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&duration::format(self.0))
+    }
+}
+
+impl FromStr for Grace {
+    type Err = duration::DurationError;
+
+    fn from_str(text: &str) -> Result<Grace, duration::DurationError> {
+        duration::parse(text).map(Grace)
+    }
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident => $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+        pub(crate) enum $name {
+            $($(#[$vdoc])* #[value(name = $word)] $variant,)+
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $($name::$variant => $word,)+ })
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<$name, String> {
+                match text {
+                    $($word => Ok($name::$variant),)+
+                    other => Err(format!("`{other}` is not one of {}", [$($word),+].join(", "))),
+                }
+            }
+        }
+    };
+}
+
+words!(
+    /// How answers are printed.
+    Format {
+        /// For people.
+        Table => "table",
+        /// For people with a wide terminal.
+        Wide => "wide",
+        /// The JSON of the REST API.
+        Json => "json",
+        /// One JSON document per line.
+        Ndjson => "ndjson",
+        /// Only the ids or names, one per line.
+        Name => "name",
+    }
+);
+words!(
+    /// When to use colour.
+    Color {
+        /// On a terminal that wants it.
+        Auto => "auto",
+        /// Always.
+        Always => "always",
+        /// Never.
+        Never => "never",
+    }
+);
+words!(
+    /// How logs are written.
+    LogFormat {
+        /// For people.
+        Human => "human",
+        /// One JSON document per line.
+        Json => "json",
+    }
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_port_means_this_machine() {
+        for text in ["127.0.0.1:81", "localhost:81", ":81", "81"] {
+            assert_eq!(text.parse::<Listen>().unwrap().to_string(), "127.0.0.1:81");
+        }
+        assert_eq!("[::1]:81".parse::<Listen>().unwrap().to_string(), "[::1]:81");
+        assert!("example.com:81".parse::<Listen>().is_err());
+    }
+
+    #[test]
+    fn only_this_machine_is_loopback() {
+        for (text, expected) in [
+            ("http://127.0.0.1:8080", true),
+            ("http://localhost/", true),
+            ("http://[::1]:1", true),
+            ("http://10.0.0.1:8080", false),
+            ("https://localhost.example.com", false),
+        ] {
+            assert_eq!(text.parse::<ServerUrl>().unwrap().is_loopback(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_url_is_joined_with_a_path_without_a_double_slash() {
+        assert_eq!("http://a:1/".parse::<ServerUrl>().unwrap().at("/v1/jobs"), "http://a:1/v1/jobs");
+        assert_eq!("http://a:1/base/".parse::<ServerUrl>().unwrap().at("/v1"), "http://a:1/base/v1");
+        assert!("ftp://a".parse::<ServerUrl>().is_err());
+        assert!("127.0.0.1:8080".parse::<ServerUrl>().is_err());
+    }
+}
