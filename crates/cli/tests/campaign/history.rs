@@ -1,0 +1,262 @@
+//! What clients were told, and the checker that compares it with what is recorded at the end.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::now;
+
+/// Submissions under way at once.
+const AT_ONCE: usize = 8;
+const GIVES_UP_AFTER: Duration = Duration::from_secs(90);
+
+/// What the checker found.
+#[derive(Debug, Default)]
+pub(crate) struct Verdict {
+    /// Jobs that were acknowledged.
+    pub(crate) acked: usize,
+    /// Acknowledged jobs that are not there, or never ended.
+    pub(crate) lost: Vec<String>,
+    /// Jobs seen in two different final states, or with an attempt number recorded twice.
+    pub(crate) recorded_twice: Vec<String>,
+    /// Results that were recorded under an attempt that did not produce them.
+    pub(crate) stolen: Vec<String>,
+    /// Idempotency keys that were answered with two jobs.
+    pub(crate) two_answers: Vec<String>,
+    /// Requests that were sent again.
+    pub(crate) resent: usize,
+    /// Attempts that ended as lost.
+    pub(crate) lost_attempts: usize,
+    /// Reports that were refused because their lease was lost.
+    pub(crate) refused_reports: u64,
+}
+
+impl Verdict {
+    /// All of so many jobs were acknowledged, and nothing was violated.
+    pub(crate) fn assert_clean(&self, jobs: usize) {
+        assert_eq!(self.acked, jobs, "not every job was acknowledged: {self:#?}");
+        assert!(self.lost.is_empty(), "acknowledged and lost: {self:#?}");
+        assert!(self.recorded_twice.is_empty(), "recorded twice: {self:#?}");
+        assert!(self.stolen.is_empty(), "a result under a lost lease was accepted: {self:#?}");
+        assert!(self.two_answers.is_empty(), "one idempotency key, two jobs: {self:#?}");
+    }
+}
+
+/// A client that remembers everything it was told.
+#[derive(Clone)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+    url: String,
+    told: Arc<Mutex<Told>>,
+    acks: Arc<watch::Sender<usize>>,
+}
+
+#[derive(Default)]
+struct Told {
+    /// Job by idempotency key.
+    acked: BTreeMap<String, String>,
+    two_answers: Vec<String>,
+    resent: usize,
+    /// Final state and attempt as first seen.
+    finals: HashMap<String, (String, u64)>,
+    recorded_twice: Vec<String>,
+}
+
+impl Client {
+    /// A client of that server.
+    pub(crate) fn new(url: &str) -> Client {
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(10)).build();
+        Client {
+            http: http.expect("an HTTP client"),
+            url: url.to_owned(),
+            told: Arc::default(),
+            acks: Arc::new(watch::Sender::new(0)),
+        }
+    }
+
+    /// Submits so many jobs, a few at once, each until it is acknowledged.
+    pub(crate) async fn submit(self, jobs: usize, run_ms: &'static [u64]) {
+        let next = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let tasks: Vec<_> = (0..AT_ONCE)
+            .map(|_| {
+                let (client, next) = (self.clone(), next.clone());
+                tokio::spawn(async move {
+                    loop {
+                        let n = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        if n >= jobs {
+                            return;
+                        }
+                        client.submit_one(n, run_ms[n % run_ms.len()]).await;
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.expect("a submitting task ends");
+        }
+    }
+
+    async fn submit_one(&self, n: usize, run_ms: u64) {
+        let key = format!("campaign-{n}");
+        // Every job tells in its result which attempt produced it.
+        let body = json!({
+            "kind": "fail", "payload": {"times": 0, "run_ms": run_ms}, "priority": (n % 3) as i64,
+            "max_attempts": 50, "max_lost": 50, "tags": ["campaign"],
+        });
+        let until = now() + GIVES_UP_AFTER;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let request = self.http.post(format!("{}/v1/jobs", self.url)).header("idempotency-key", &key);
+            if let Ok(answer) = request.json(&body).send().await
+                && answer.status().is_success()
+                && let Ok(job) = answer.json::<Value>().await
+            {
+                self.acknowledged(&key, job["id"].as_str().expect("an id").to_owned(), tries);
+                return;
+            }
+            assert!(now() < until, "{key} was not accepted within {GIVES_UP_AFTER:?}");
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+    }
+
+    fn acknowledged(&self, key: &str, id: String, tries: usize) {
+        let mut told = self.told.lock().expect("no panic under the lock");
+        told.resent += tries - 1;
+        if told.acked.insert(key.to_owned(), id.clone()).is_some_and(|other| other != id) {
+            told.two_answers.push(key.to_owned());
+        }
+        self.acks.send_replace(told.acked.len());
+    }
+
+    /// Waits until so many jobs are acknowledged.
+    pub(crate) async fn wait_for_acks(&self, count: usize) {
+        let mut acks = self.acks.subscribe();
+        let enough = tokio::time::timeout(GIVES_UP_AFTER, acks.wait_for(|n| *n >= count)).await;
+        enough.expect("acknowledgements go on").expect("the sender lives");
+    }
+
+    /// Waits until every acknowledged job is final, or none became so for a time. Looks at final states
+    /// on the way: they never change.
+    pub(crate) async fn wait_until_over(&self, standstill: Duration) {
+        let mut least = usize::MAX;
+        let mut until = now() + standstill;
+        // Bounded: there are only so many jobs that can end.
+        loop {
+            let open = self.look().await;
+            if open < least {
+                (least, until) = (open, now() + standstill);
+            }
+            if open == 0 || now() > until {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// Waits until that worker holds a lease.
+    pub(crate) async fn wait_until_busy(&self, worker: &str) {
+        let until = now() + GIVES_UP_AFTER;
+        loop {
+            if let Some(workers) = self.get("/v1/workers").await {
+                let items = workers["items"].as_array().cloned().unwrap_or_default();
+                let busy = |w: &Value| {
+                    w["name"] == worker && w["leases"].as_array().is_some_and(|leases| !leases.is_empty())
+                };
+                if items.iter().any(busy) {
+                    return;
+                }
+            }
+            assert!(now() < until, "worker {worker} never had anything to do");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Looks at every job that is not known to be final; tells how many are not.
+    async fn look(&self) -> usize {
+        let ids: Vec<String> = {
+            let told = self.told.lock().expect("no panic under the lock");
+            told.acked.values().filter(|id| !told.finals.contains_key(*id)).cloned().collect()
+        };
+        let mut open = 0;
+        for id in ids {
+            match self.get(&format!("/v1/jobs/{id}")).await {
+                Some(job) if job["finished_at"].is_string() => self.saw_final(&id, &job),
+                Some(_) | None => open += 1,
+            }
+        }
+        open
+    }
+
+    fn saw_final(&self, id: &str, job: &Value) {
+        let seen = (job["state"].to_string(), job["attempt"].as_u64().unwrap_or(0));
+        let mut told = self.told.lock().expect("no panic under the lock");
+        if told.finals.insert(id.to_owned(), seen.clone()).is_some_and(|before| before != seen) {
+            told.recorded_twice.push(id.to_owned());
+        }
+    }
+
+    /// Compares what was told with what is recorded.
+    pub(crate) async fn verdict(&self) -> Verdict {
+        let ids: Vec<String> = {
+            let told = self.told.lock().expect("no panic under the lock");
+            told.acked.values().cloned().collect()
+        };
+        let mut verdict = Verdict { acked: ids.len(), ..Verdict::default() };
+        for id in ids {
+            let Some(job) = self.get(&format!("/v1/jobs/{id}")).await else {
+                verdict.lost.push(id);
+                continue;
+            };
+            if job["state"] != "succeeded" {
+                verdict.lost.push(format!("{id}: {}", job["state"]));
+                continue;
+            }
+            self.saw_final(&id, &job);
+            self.judge(&id, &job, &mut verdict).await;
+        }
+        verdict.refused_reports = self.refused_reports().await;
+        let told = self.told.lock().expect("no panic under the lock");
+        verdict.recorded_twice.extend(told.recorded_twice.iter().cloned());
+        verdict.two_answers = told.two_answers.clone();
+        verdict.resent = told.resent;
+        verdict
+    }
+
+    async fn judge(&self, id: &str, job: &Value, verdict: &mut Verdict) {
+        let attempts = self.get(&format!("/v1/jobs/{id}/attempts")).await.unwrap_or_default();
+        let attempts = attempts["items"].as_array().cloned().unwrap_or_default();
+        let numbers: Vec<u64> = attempts.iter().filter_map(|a| a["number"].as_u64()).collect();
+        let ok = attempts.iter().filter(|a| a["outcome"] == "ok").count();
+        let counted: Vec<u64> = (1..=numbers.len() as u64).collect();
+        if numbers != counted || ok != 1 {
+            verdict.recorded_twice.push(format!("{id}: attempts {numbers:?}, {ok} of them ok"));
+        }
+        verdict.lost_attempts += attempts.iter().filter(|a| a["outcome"] == "lost").count();
+        let result = self.get(&format!("/v1/jobs/{id}/result")).await.unwrap_or_default();
+        if result["attempt"].as_u64() != job["attempt"].as_u64() {
+            verdict.stolen.push(format!("{id}: recorded {}, produced by {result}", job["attempt"]));
+        }
+    }
+
+    async fn refused_reports(&self) -> u64 {
+        let answer = self.http.get(format!("{}/metrics", self.url)).send().await;
+        let text = match answer {
+            Ok(answer) => answer.text().await.unwrap_or_default(),
+            Err(_) => String::new(),
+        };
+        let line = text.lines().find(|line| line.starts_with("ganger_leases_lost_total "));
+        line.and_then(|l| l.split(' ').nth(1)).and_then(|n| n.parse::<f64>().ok()).map_or(0, |n| n as u64)
+    }
+
+    async fn get(&self, path: &str) -> Option<Value> {
+        let answer = self.http.get(format!("{}{path}", self.url)).send().await.ok()?;
+        if !answer.status().is_success() {
+            return None;
+        }
+        answer.json().await.ok()
+    }
+}
