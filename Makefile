@@ -1,0 +1,48 @@
+# The two commands: `make run` and `make test`. Everything else is for those who work on Ganger.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+CARGO ?= cargo
+
+.PHONY: help run test setup fmt lint unit sim soak bench deny generate clean
+
+help: ## What can be made
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+run: setup ## Build Ganger and start it: server, local worker, SQLite, on http://127.0.0.1:8080
+	$(CARGO) run --locked --release -p ganger -- dev
+
+test: setup fmt lint unit sim ## Everything a change must pass
+	@echo "all tests passed"
+
+setup: ## Install what building and testing needs
+	@scripts/setup
+
+fmt:
+	$(CARGO) fmt --all --check
+
+lint:
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+unit:
+	$(CARGO) test --locked --workspace
+
+# A build of its own: it switches on the seeded bugs, which nothing that ships may contain.
+sim: ## The deterministic simulator and its seeded bugs
+	$(CARGO) test --locked -p ganger-core --features sabotage --test sim
+
+soak: setup ## The long form of every campaign: kills, rows, hours (its figures are in docs/soak.md)
+	$(CARGO) test --locked --release -p ganger --test soak -- --ignored --nocapture --test-threads=1
+
+bench: setup ## The benchmark, with the raw ceiling of the disk beside it
+	$(CARGO) build --locked --release -p ganger
+	"$${CARGO_TARGET_DIR:-target}"/release/ganger bench
+
+deny: ## Licences, sources and bans of every dependency
+	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
+	$(CARGO) deny check bans licenses sources
+
+generate: ## Make the generated wire types again
+	$(CARGO) run --locked -p ganger-proto --example generate
+
+clean:
+	$(CARGO) clean
