@@ -29,8 +29,6 @@ const NEWEST_WEIGHS: f64 = 0.1;
 
 /// A message that a worker acts on was not under way for longer, whatever its TTL.
 const LONGEST_UNDER_WAY: Duration = Duration::from_secs(15);
-/// The leader is later than its workers' clocks by at least this.
-const LEAST_LAG: Duration = Duration::from_secs(2);
 
 /// An attempt whose end is being committed.
 #[derive(Clone, Debug)]
@@ -363,15 +361,13 @@ impl Coordinator {
 
     /// Arms the timeout of a lease whose worker hears of it now. The worker stops the handler by its own clock;
     /// the leader is for handlers that do not obey. What is sent now may be read as late as the worker lives
-    /// without an answer, and be held for a while: no attempt is recorded, and run elsewhere, before that and its
-    /// timeout are over.
+    /// without an answer, and be held for a while: the timeout counts from then.
     pub(crate) fn arm_timeout(&mut self, now: Now, slot: u32) {
         let lease = self.leases.get(slot);
         let Some(timeout) = self.jobs.profile_of(self.jobs.get(lease.job)).timeout else { return };
         let read = self.sessions.get(lease.session).worker.ttl.min(LONGEST_UNDER_WAY);
         let begun = read + HELD_AT_MOST + self.options.slack;
-        let lag = begun.saturating_sub(self.options.grace).max(LEAST_LAG);
-        let timer = self.timers.insert(now.mono + timeout + lag, Timer::Lease(slot));
+        let timer = self.timers.insert(now.mono + begun + timeout, Timer::Lease(slot));
         if let Some(older) = self.leases.get_mut(slot).timer.replace(timer) {
             self.timers.cancel(older);
         }
