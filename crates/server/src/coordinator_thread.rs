@@ -20,6 +20,7 @@ use ganger_core::event::Event;
 use ganger_core::leadership::{Step, Takeover};
 use ganger_core::{Mono, Now, Term};
 use ganger_store::StoreError;
+use ganger_store::shared::LeaderView;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tracing::{error, info, warn};
 
@@ -38,6 +39,8 @@ const TAKE_OVER_AGAIN_MAX: Duration = Duration::from_secs(2);
 /// What the thread is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// Another server leads.
+    Following(LeaderView),
     /// It takes over: a new term, and a load.
     TakingOver,
     /// It leads.

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::{JobId, Term, Wall};
 use ganger_store::read::{ListQuery, Page, StoredJob};
+use ganger_store::shared::SharedStore;
 use ganger_store::{CommitError, Store, StoreError};
 
 /// Passes every call on, until it is released.
@@ -72,6 +73,10 @@ impl Store for ReleasableStore {
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {
         self.store()?.backup(to).await
+    }
+
+    fn shared(&self) -> Option<Arc<dyn SharedStore>> {
+        self.store().ok()?.shared()
     }
 }
 

@@ -279,11 +279,11 @@ fn lead(
     Ok((service, thread.spawn().map_err(ServerError::Thread)?))
 }
 
-/// Waits until the thread leads for the first time, or cannot.
+/// Waits until the thread leads or follows for the first time, or can do neither.
 async fn begun(phase: &mut watch::Receiver<Phase>) -> Result<(), ServerError> {
     let begun = phase.wait_for(|phase| *phase != Phase::TakingOver).await;
     match begun.as_deref() {
-        Ok(Phase::Leading(_)) => Ok(()),
+        Ok(Phase::Leading(_) | Phase::Following(_)) => Ok(()),
         Ok(Phase::Failed(cause)) => Err(ServerError::Leader(cause.clone())),
         Ok(Phase::TakingOver | Phase::Stopped) | Err(_) => {
             Err(ServerError::Leader("the coordinator's thread ended".into()))

@@ -6,6 +6,7 @@
 pub mod conformance;
 pub mod memory;
 pub mod read;
+pub mod shared;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 

@@ -8,6 +8,7 @@ use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::{JobId, Term, Wall};
 
 use crate::read::{ListQuery, Page, StoredJob};
+use crate::shared::SharedStore;
 
 /// Durable memory with one writer: the leader of a term.
 ///
@@ -51,6 +52,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// Writes a consistent copy to a new file while work goes on.
     async fn backup(&self, to: &Path) -> Result<(), StoreError>;
+
+    /// What only a store has that several servers share; `None` where one process has it to itself.
+    fn shared(&self) -> Option<Arc<dyn SharedStore>> {
+        None
+    }
 }
 
 /// A read or an administrative call failed.

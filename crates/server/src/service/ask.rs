@@ -116,6 +116,9 @@ impl Service {
         }
         match &*self.0.phase.borrow() {
             Phase::Leading(_) => Ok(()),
+            Phase::Following(leader) => {
+                Err(ServiceError::NotReady(format!("{} leads, not this server", leader.server)))
+            }
             Phase::TakingOver => Err(ServiceError::NotReady("it is taking over".into())),
             Phase::Stopped => Err(ServiceError::NotReady("it has stopped".into())),
             Phase::Failed(cause) => Err(ServiceError::NotReady(cause.clone())),

@@ -51,6 +51,9 @@ impl Service {
         let phase = self.0.phase.borrow().clone();
         let leader = match &phase {
             Phase::Leading(term) => check("leader", None, format!("leads in term {term}")),
+            Phase::Following(leader) => {
+                check("leader", None, format!("follows {} in term {}", leader.server, leader.term))
+            }
             Phase::TakingOver => check("leader", Some("takes over"), String::new()),
             Phase::Stopped => check("leader", Some("has stopped"), String::new()),
             Phase::Failed(cause) => check("leader", Some(cause), String::new()),
