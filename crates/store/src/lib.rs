@@ -9,6 +9,8 @@ pub mod read;
 pub mod shared;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 mod log;
 mod refusal;
