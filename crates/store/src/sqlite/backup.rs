@@ -35,7 +35,7 @@ pub struct Restored {
 /// # Errors
 /// If there is no database, the file exists already, or it cannot be written.
 pub fn backup_dir(dir: &Path, to: &Path) -> Result<(), StoreError> {
-    let database = dir.join(dir::DATABASE);
+    let database = dir::whole(dir)?.join(dir::DATABASE);
     if dir::size(&database) == 0 {
         return Err(StoreError::Failed(format!(
             "there is no database in {}; name the directory that the server was started with",
@@ -48,6 +48,7 @@ pub fn backup_dir(dir: &Path, to: &Path) -> Result<(), StoreError> {
 /// Writes a consistent copy of a database to a new file. The copy has its final name only once it is whole
 /// and synced.
 pub(super) fn backup(database: &Path, to: &Path) -> Result<(), StoreError> {
+    let to = &dir::whole(to)?;
     let failed = |what: &str, error: &dyn std::fmt::Display| {
         StoreError::Failed(format!("cannot {what} the backup {}: {error}", to.display()))
     };
@@ -83,6 +84,7 @@ pub fn restore(backup: &Path, dir: &Path, options: RestoreOptions) -> Result<Res
     let failed = |what: &str, error: &dyn std::fmt::Display| {
         StoreError::Failed(format!("cannot {what} {}: {error}", backup.display()))
     };
+    let backup = &dir::whole(backup)?;
     let data = DataDir::lock(dir)?;
     let database = data.database();
     if dir::size(&database) > 0 && !options.force {

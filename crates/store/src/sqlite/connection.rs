@@ -87,3 +87,39 @@ fn checked(conn: Connection, database: &Path) -> Result<Connection, StoreError> 
 fn opening(database: &Path) -> String {
     format!("cannot open the database {}", database.display())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file system without locks or shared memory, such as some network ones: SQLite then keeps the old
+    /// journal and does not say so by itself. Asked to do without locks, it treats any file so.
+    #[test]
+    fn a_file_that_cannot_have_a_log_is_refused_and_the_reason_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("test.db");
+        std::fs::write(&database, []).unwrap();
+        for without in ["nolock=1", "vfs=unix-none", "vfs=unix-dotfile"] {
+            let uri = format!("file:{}?{without}", database.display());
+            let refused = writer(Path::new(&uri)).unwrap_err();
+            assert!(matches!(refused, StoreError::Failed(_)), "{refused:?}");
+            let why = refused.to_string();
+            assert!(why.contains("cannot be used safely") && why.contains("the journal is delete"), "{why}");
+            assert!(why.contains("wal is needed") && why.contains("network file system"), "{why}");
+        }
+        assert!(writer(&database).is_ok(), "the same file as everyone else opens it");
+    }
+
+    #[test]
+    fn a_connection_that_would_not_wait_for_the_disk_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("test.db");
+        std::fs::write(&database, []).unwrap();
+        for (setting, reads) in [("OFF", 0), ("NORMAL", 1)] {
+            let conn = writer(&database).unwrap();
+            conn.pragma_update(None, "synchronous", setting).unwrap();
+            let why = checked(conn, &database).unwrap_err().to_string();
+            assert!(why.contains(&format!("synchronous is {reads} (2 is needed)")), "{why}");
+        }
+    }
+}

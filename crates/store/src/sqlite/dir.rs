@@ -35,7 +35,7 @@ impl DataDir {
             .open(path.join(LOCK))
             .map_err(|e| failed("open the lock of", e))?;
         match lock.try_lock() {
-            Ok(()) => Ok(DataDir { path: path.into(), _lock: lock }),
+            Ok(()) => Ok(DataDir { path: whole(path)?, _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(StoreError::Failed(format!(
                 "the data directory {} is in use by another ganger process; stop that one, or choose another directory",
                 path.display()
@@ -91,6 +91,13 @@ impl Identity {
             Err(_) => gone("removed"),
         }
     }
+}
+
+/// The path from the root. SQLite takes a name that begins with `file:` for an address with options, which
+/// could name another file, or switch off what the promises rest on; a path from the root it takes as it is.
+pub(super) fn whole(path: &Path) -> Result<PathBuf, StoreError> {
+    std::path::absolute(path)
+        .map_err(|error| StoreError::Failed(format!("cannot find the path {}: {error}", path.display())))
 }
 
 /// A file that SQLite keeps beside a database: `-wal` or `-shm`.

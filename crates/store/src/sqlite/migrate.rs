@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-use super::dir::{DATABASE, DataDir};
+use super::dir::{self, DATABASE, DataDir};
 use super::{connection, error};
 use crate::store::StoreError;
 
@@ -59,7 +59,7 @@ pub struct Step {
 /// # Errors
 /// If the file cannot be read.
 pub fn status(dir: &Path) -> Result<Status, StoreError> {
-    let database = dir.join(DATABASE);
+    let database = dir::whole(dir)?.join(DATABASE);
     let version = if database.exists() { version(&connection::reader(&database)?)? } else { 0 };
     let migrations = MIGRATIONS
         .iter()

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use ganger_core::change::Batch;
@@ -50,11 +51,34 @@ fn only_the_owner_can_look_inside() {
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("a/data");
     let _store = open(&dir);
-    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&dir), 0o700);
     for file in ["ganger.db", "ganger.db-wal", "ganger.lock"] {
         assert_eq!(mode(&dir.join(file)), 0o600, "{file}");
     }
+}
+
+/// SQLite reads such names as addresses; this one would name the file `data` and switch its locks off.
+#[tokio::test]
+async fn a_name_that_looks_like_an_address_is_a_name() {
+    let parent = tempfile::tempdir().unwrap();
+    // Every other test names its files from the root.
+    std::env::set_current_dir(parent.path()).unwrap();
+    fs::write("data", []).unwrap();
+    let named = Path::new("file:data?nolock=1");
+    let store = open(named);
+    let term = store.take_over("a", 0).await.unwrap();
+    let id = submit(&store, term, 1, "1".into()).await.unwrap();
+    assert!(named.join("ganger.db").metadata().unwrap().len() > 0);
+    let copy = Path::new("file:copy?mode=memory");
+    store.backup(copy).await.unwrap();
+    drop(store);
+    ganger_store::sqlite::migrate::status(named).unwrap();
+    ganger_store::sqlite::backup_dir(named, Path::new("file:again")).unwrap();
+    let restored = Path::new("file:restored");
+    ganger_store::sqlite::restore(copy, restored, Default::default()).unwrap();
+    assert_eq!(ids(&open(restored)).await, [id]);
+    assert_eq!(fs::metadata("data").unwrap().len(), 0);
 }
 
 #[tokio::test]
