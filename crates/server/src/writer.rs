@@ -11,8 +11,8 @@
 //! - *The store panics.* As unknown: it may have happened before or after the write.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -70,9 +70,15 @@ pub struct Writer {
     task: AbortHandle,
 }
 
-/// Since when the present batch is being written.
+/// Since when the present batch is being written, and what keeps it.
 #[derive(Clone, Debug, Default)]
-pub struct Busy(Arc<AtomicU64>);
+pub struct Busy(Arc<Progress>);
+
+#[derive(Debug, Default)]
+struct Progress {
+    since: AtomicU64,
+    trouble: Mutex<Option<String>>,
+}
 
 impl Writer {
     /// Starts the writer of this term.
@@ -100,7 +106,7 @@ impl Busy {
     /// How long the present batch has been on its way; zero if there is none.
     #[must_use]
     pub fn lasts(&self, now: Mono) -> Duration {
-        match self.0.load(Ordering::Relaxed) {
+        match self.0.since.load(Ordering::Relaxed) {
             0 => Duration::ZERO,
             since => now.since(Mono(since)),
         }
@@ -108,8 +114,19 @@ impl Busy {
 
     /// A batch is on its way until the guard is dropped, also if its task is aborted.
     fn begin(&self, now: Mono) -> BusyUntilDropped<'_> {
-        self.0.store(now.0.max(1), Ordering::Relaxed);
+        self.0.since.store(now.0.max(1), Ordering::Relaxed);
         BusyUntilDropped(self)
+    }
+
+    /// Why the outcome of the present batch is not known yet.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.kept_by().clone()
+    }
+
+    fn kept_by(&self) -> MutexGuard<'_, Option<String>> {
+        // A panic while the lock is held leaves a whole text, never half of one.
+        self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -117,7 +134,8 @@ struct BusyUntilDropped<'a>(&'a Busy);
 
 impl Drop for BusyUntilDropped<'_> {
     fn drop(&mut self) {
-        self.0.0.store(0, Ordering::Relaxed);
+        self.0.0.since.store(0, Ordering::Relaxed);
+        *self.0.kept_by() = None;
     }
 }
 
@@ -161,6 +179,7 @@ async fn write(parts: &WriterParts, term: Term, batch: &Arc<Batch>) -> Written {
             }
             Err(CommitError::Unknown(cause)) => {
                 warn!(batch.number, "the outcome of batch {} is unknown: {cause}", batch.number);
+                *parts.busy.kept_by() = Some(cause.clone());
                 match on_unknown() {
                     OnUnknown::SendAgain => tokio::time::sleep(pause).await,
                     OnUnknown::Drop => return Written::Refused(cause),

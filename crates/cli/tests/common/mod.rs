@@ -105,11 +105,23 @@ impl Instance {
 
     /// A command that serves, with given data and address: for starting again where another one died.
     pub(crate) fn on(verb: &str, args: &[&str], data: &Path, listen: &str) -> Instance {
+        Instance::with(verb, args, data, listen, &[])
+    }
+
+    /// The same in an environment that also has these variables.
+    pub(crate) fn with(
+        verb: &str,
+        args: &[&str],
+        data: &Path,
+        listen: &str,
+        variables: &[(&str, &Path)],
+    ) -> Instance {
         let data_text = data.to_str().expect("a UTF-8 path");
         let mut all = vec![verb, "--listen", listen, "--data", data_text, "-o", "json"];
         all.extend_from_slice(args);
         let parent = data.parent().expect("the data directory has a parent");
         let mut child = command(parent, &all)
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

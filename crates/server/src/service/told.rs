@@ -69,9 +69,11 @@ impl Service {
             });
             let trouble = seen.ok().and_then(Result::ok).and_then(|stats| stats.store_trouble);
             let busy = self.0.busy.lasts(self.0.clock.now().mono);
+            let unknown =
+                self.0.busy.trouble().map(|why| format!("whether a commit happened is unknown: {why}"));
             let stuck =
                 (busy > STUCK).then(|| format!("a commit has been on its way for {} s", busy.as_secs()));
-            checks.push(check("store", stuck.or(trouble).as_deref(), String::new()));
+            checks.push(check("store", unknown.or(stuck).or(trouble).as_deref(), String::new()));
         }
         checks
     }

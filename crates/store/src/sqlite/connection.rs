@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::error;
+use super::{error, settle};
 use crate::store::StoreError;
 
 /// Statements kept prepared per connection: all of them.
@@ -20,7 +20,7 @@ const LOG_FILE_BYTES: u32 = 64 << 20;
 /// `PRAGMA synchronous` reads this when it is FULL.
 const SYNCHRONOUS_FULL: i64 = 2;
 
-/// The connection that writes. There is one.
+/// The connection that writes. There is one. What the log holds is safe before it is handed out.
 pub(super) fn writer(database: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     open(database, flags, -65_536)
@@ -31,6 +31,7 @@ pub(super) fn writer(database: &Path) -> Result<Connection, StoreError> {
         })
         .map_err(|error| error::reading(&opening(database), &error))
         .and_then(|conn| checked(conn, database))
+        .and_then(|conn| settle::settle(&conn, database).map(|()| conn))
 }
 
 /// A connection that only reads.

@@ -1,6 +1,6 @@
 //! What SQLite says, in the words of the store contract.
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 use crate::store::StoreError;
 
@@ -69,10 +69,11 @@ pub(super) fn reading(operation: &str, error: &rusqlite::Error) -> StoreError {
 }
 
 /// What a failed write comes to. A disk that takes no more bytes says so in several ways (no space, over
-/// quota, a shared-memory file that cannot grow); to the one who waits they are the same.
+/// quota, a shared-memory file that cannot grow); to the one who waits they are the same. A failed sync is
+/// none of them.
 pub(super) fn writing(operation: &str, error: &rusqlite::Error) -> StoreError {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => {
+    match error.sqlite_error().map(|error| error.extended_code) {
+        Some(ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE | ffi::SQLITE_IOERR_SHMMAP) => {
             StoreError::Full(format!("{operation}: {error}"))
         }
         Some(_) | None => reading(operation, error),

@@ -22,6 +22,7 @@ mod outcomes;
 mod readers;
 mod reads;
 mod row;
+mod settle;
 mod sql;
 mod transaction;
 mod writer;

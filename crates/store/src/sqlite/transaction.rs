@@ -5,9 +5,11 @@
 //!   change the batch.
 //! - COMMIT fails because the disk is full: SQLite had no room for the frame that makes the
 //!   transaction count, so it does not; refused.
-//! - COMMIT fails otherwise (a failed sync): the frame may or may not survive a power loss. The answer
-//!   is *unknown*; sent again, the batch finds its number taken, or is applied once more over the
-//!   same place of the log.
+//! - COMMIT fails otherwise (a failed sync): the batch is whole in the log, and whether the disk has it nobody
+//!   knows. It does not count in this process; the next one would believe it (`settle.rs`). The answer is
+//!   *unknown*. Sent again, the batch is written over the same place of the log, every page of it anew, so
+//!   that a sync which then succeeds proves that it is there. Opening the database again instead would read
+//!   from the page cache what the disk may not have.
 
 use ganger_core::Term;
 use ganger_core::change::{Applied, Batch, Change};

@@ -100,17 +100,23 @@ fn run(
     mut inbox: mpsc::Receiver<Request>,
 ) {
     let mut leases = None;
+    // The log may end with a batch that was answered as unknown.
+    let mut doubtful = false;
     while let Some(request) = inbox.blocking_recv() {
         // Whoever asked may be gone; what was done stays done.
         match request {
             Request::TakeOver { server, more_than, reply } => {
-                let _ = reply.send(transaction::take_over(conn, &server, more_than));
+                let taken = transaction::take_over(conn, &server, more_than);
+                doubtful &= taken.is_err();
+                let _ = reply.send(taken);
             }
             Request::Commit { term, batch, reply } => {
                 let committed = match identity.check() {
                     Ok(()) => transaction::commit(conn, &mut leases, term, &batch),
                     Err(gone) => Err(CommitError::Refused(gone)),
                 };
+                let committed = committed.map_err(|error| still_unknown(error, doubtful));
+                doubtful = matches!(committed, Err(CommitError::Unknown(_)));
                 let _ = reply.send(committed);
                 checkpoints.after_commit(conn);
             }
@@ -121,5 +127,14 @@ fn run(
                 let _ = reply.send(limited);
             }
         }
+    }
+}
+
+/// A batch that may be in the log is not refused because a later try fails before it writes anything: the
+/// next process would find it there.
+fn still_unknown(error: CommitError, doubtful: bool) -> CommitError {
+    match error {
+        CommitError::Refused(cause) if doubtful => CommitError::Unknown(cause.to_string()),
+        CommitError::Refused(_) | CommitError::TermLost | CommitError::Unknown(_) => error,
     }
 }
