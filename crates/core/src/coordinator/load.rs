@@ -11,7 +11,6 @@ use std::time::Duration;
 use crate::change::{Assignment, Lease, LiveJob, SessionRecord, Snapshot, Tally};
 use crate::coordinator::roster::{SessionEntry, Standing};
 use crate::coordinator::table::Phase;
-use crate::coordinator::ticking::PRUNE_FIRST;
 use crate::coordinator::{Coordinator, LeaseEntry, Timer};
 use crate::job::State;
 use crate::lease::Fence;
@@ -53,7 +52,7 @@ impl Coordinator {
         }
         self.cancel_what_was_wanted(now, &jobs.iter().map(|j| j.id).collect::<Vec<_>>());
         self.end_local_sessions(now);
-        self.timers.insert(now.mono + PRUNE_FIRST, Timer::Prune);
+        self.timers.insert(now.mono + self.options.prune_first, Timer::Prune);
     }
 
     fn load_session(&mut self, record: SessionRecord, now: Now, waits_from: Mono) {

@@ -185,6 +185,10 @@ pub struct Options {
     pub prefetch_below: Duration,
     /// Changes that may wait for the next batch before asks are refused.
     pub backlog: usize,
+    /// How often retention is looked after.
+    pub prune_every: Duration,
+    /// The first look after a start.
+    pub prune_first: Duration,
     /// Final jobs removed by one purge or prune.
     pub prune_limit: usize,
     /// Seed of the jitter.
@@ -205,6 +209,8 @@ impl Default for Options {
             reserve_overtakes: 64,
             prefetch_below: Duration::from_millis(20),
             backlog: 65_536,
+            prune_every: Duration::from_secs(60),
+            prune_first: Duration::from_secs(10),
             prune_limit: 1_000,
             seed: 0,
         }

@@ -10,12 +10,8 @@ use crate::coordinator::{Coordinator, Timer};
 use crate::job::State;
 use crate::time::{Mono, Now};
 
-/// How often retention is looked after.
-const PRUNE_EVERY: Duration = Duration::from_secs(60);
 /// The pause before the next step when there was more to remove than one step may.
 const PRUNE_AGAIN: Duration = Duration::from_millis(200);
-/// The first look after a start.
-pub(crate) const PRUNE_FIRST: Duration = Duration::from_secs(10);
 
 impl Coordinator {
     /// When [`Coordinator::settle`] is next needed at the latest.
@@ -153,7 +149,7 @@ impl Coordinator {
 
     fn prune(&mut self, now: Now) {
         if self.commits.trouble().is_some() {
-            self.timers.insert(now.mono + PRUNE_EVERY, Timer::Prune);
+            self.timers.insert(now.mono + self.options.prune_every, Timer::Prune);
             return;
         }
         let limit = self.options.prune_limit;
@@ -162,7 +158,7 @@ impl Coordinator {
 
     pub(crate) fn pruned(&mut self, now: Now, removed: u64) {
         let more = removed >= self.options.prune_limit as u64;
-        let pause = if more { PRUNE_AGAIN } else { PRUNE_EVERY };
+        let pause = if more { PRUNE_AGAIN } else { self.options.prune_every };
         self.timers.insert(now.mono + pause, Timer::Prune);
     }
 }

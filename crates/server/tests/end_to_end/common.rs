@@ -53,3 +53,16 @@ pub async fn ended(service: &Service, job: JobId) -> JobView {
 pub async fn is_in(service: &Service, job: JobId, state: State) {
     eventually(state.as_str(), || async { service.job(job).await.unwrap().stored.state == state }).await;
 }
+
+/// Everything `/metrics` tells.
+pub async fn metrics(url: &str) -> String {
+    let answer = within("the metrics", reqwest::get(format!("{url}/metrics"))).await.unwrap();
+    within("the metrics", answer.text()).await.unwrap()
+}
+
+/// One number of `/metrics`; `None` if it is not told.
+pub async fn metric(url: &str, name: &str) -> Option<f64> {
+    let text = metrics(url).await;
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+    Some(value.parse().unwrap())
+}
