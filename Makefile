@@ -8,7 +8,8 @@ CARGO ?= cargo
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-run: setup ## Build Ganger and start it: server, local worker, SQLite, on http://127.0.0.1:8080
+run: ## Build Ganger and start it: server, local worker, SQLite, on http://127.0.0.1:8080
+	@scripts/setup build
 	$(CARGO) run --locked --release -p ganger -- dev
 
 test: setup fmt lint unit sim ## Everything a change must pass
