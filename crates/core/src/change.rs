@@ -32,7 +32,8 @@ pub struct Batch {
 pub enum Change {
     /// New jobs of one request. Answered with [`Applied::Submitted`].
     Submit(Submission),
-    /// Leases given to one session in one dispatch pass.
+    /// Leases given to one session in one dispatch pass. Their jobs are live, or named by a submission earlier in
+    /// the same batch; a lease is void if that did not create its job.
     Assign(Assignment),
     /// An attempt is over. The job's lease must be the one named.
     End(AttemptEnd),
@@ -94,7 +95,7 @@ pub struct Idempotency {
 /// A job that is to exist.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewJob {
-    /// Chosen before it is stored.
+    /// Chosen before it is stored, and never for another job, whether or not this one comes to exist.
     pub id: JobId,
     /// The leader's intake sequence.
     pub seq: u64,
@@ -336,8 +337,8 @@ pub struct Snapshot {
     pub jobs: Vec<LiveJob>,
     /// Open sessions.
     pub sessions: Vec<SessionRecord>,
-    /// Assignments with at least one lease that has not ended. A lease has ended if its job is no
-    /// longer live or remembers this fence, or a later one, as its last.
+    /// Assignments with at least one lease that has not ended. A lease has ended if its job is not live
+    /// (no longer, or it never was) or remembers this fence, or a later one, as its last.
     pub assignments: Vec<Assignment>,
     /// Queues that were ever set.
     pub queues: Vec<(QueueName, QueueSettings)>,

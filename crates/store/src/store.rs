@@ -32,6 +32,16 @@ pub trait Store: Send + Sync + 'static {
     /// id that exists; a lease for a session that is not open, or for a job that is not live, is leased, or
     /// has ended a later lease; the end of a lease that is not the job's open one; the finish of a job
     /// that is not live or is leased; a session closed while a lease of it goes on.
+    ///
+    /// One lease without a live job is no contradiction, for only the store could know better. A leader may
+    /// lease a job in the batch that submits it. If a [`Change::Submit`](ganger_core::change::Change::Submit)
+    /// *earlier in the same batch* named the job and did not create it (a key reused, an answer given again, a
+    /// unique key held), and there is no job of that id, live or final, then its lease is **void**: it is
+    /// accepted, is ended from the start, and holds neither its session nor its assignment. An assignment
+    /// all of whose leases are void leaves nothing behind; one that has others is kept whole, void leases
+    /// included, because a fence follows from its position, and goes away with the last of the others. The
+    /// assignment is answered with [`Applied::Done`] either way. In every other respect (session, emptiness, a
+    /// first fence given before) it is checked like any other, and every other lease of it too.
     async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError>;
 
     /// Jobs by id, live or final, without those that do not exist. The order is that of `ids`.

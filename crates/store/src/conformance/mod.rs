@@ -6,6 +6,7 @@
 mod attempts;
 mod dump;
 mod finals;
+mod joint;
 mod leader;
 mod ledgers;
 mod lists;
@@ -70,6 +71,13 @@ const CLAIMS: &[Claim] = &claims! {
         a_job_has_one_lease,
         a_fence_only_grows,
         cancel_and_run_now_touch_only_live_jobs;
+    joint:
+        a_job_is_leased_in_the_batch_that_submits_it,
+        a_refused_batch_keeps_neither_the_job_nor_its_lease,
+        a_lease_of_a_submission_that_was_nothing_new_is_void,
+        an_assignment_with_a_void_lease_goes_with_the_last_of_the_others,
+        only_a_submission_before_it_in_the_batch_excuses_a_lease,
+        a_job_that_exists_is_leased_by_its_own_rules_however_often_it_is_named;
     finals:
         a_final_job_keeps_everything,
         a_job_that_is_not_kept_is_forgotten,

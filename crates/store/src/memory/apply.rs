@@ -57,6 +57,7 @@ impl MemoryState {
             && let Some(answer) = self.idempotency.get(&(key.scope.clone(), key.key.clone()))
             && answer.until > now
         {
+            self.not_created.extend(submission.jobs.iter().map(|job| job.id));
             return Ok(if answer.fingerprint == key.fingerprint {
                 Submitted::Replayed(answer.intake.clone())
             } else {
@@ -73,6 +74,7 @@ impl MemoryState {
 
     fn take_in(&mut self, new: &NewJob) -> Result<Intake, StoreError> {
         if let Some(holder) = self.unique_holder(&new.spec.kind, &new.spec.options, new.created_at) {
+            self.not_created.insert(new.id);
             return Ok(Intake::Duplicate(holder));
         }
         if self.live.contains_key(&new.id) || self.finals.contains_key(&new.id) {
@@ -96,8 +98,15 @@ impl MemoryState {
         if assignment.leases.is_empty() || self.assignments.contains_key(&assignment.first) {
             return Err(refusal::assignment_known(assignment.first));
         }
+        let mut void = 0;
         for (fence, lease) in assignment.fenced() {
-            let live = self.live.get(&lease.job).ok_or_else(|| refusal::not_live("assign", lease.job))?;
+            let Some(live) = self.live.get(&lease.job) else {
+                if self.not_created.contains(&lease.job) && !self.finals.contains_key(&lease.job) {
+                    void += 1;
+                    continue;
+                }
+                return Err(refusal::not_live("assign", lease.job));
+            };
             if live.job.last_fence.is_some_and(|last| last >= fence) {
                 return Err(refusal::fence_not_later(lease.job, fence));
             }
@@ -106,7 +115,9 @@ impl MemoryState {
             }
             self.leases.put(lease.job, OpenLease { assignment: assignment.first, fence });
         }
-        self.assignments.put(assignment.first, assignment.clone());
+        if void < assignment.leases.len() {
+            self.assignments.put(assignment.first, assignment.clone());
+        }
         Ok(Applied::Done)
     }
 

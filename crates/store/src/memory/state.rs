@@ -1,5 +1,6 @@
 //! Everything a store knows, and the transaction around a batch.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ganger_core::change::{
@@ -36,6 +37,8 @@ pub struct MemoryState {
     pub(super) idempotency: Table<(String, String), Answer>,
     pub(super) unique: Table<(Kind, String), Holder>,
     pub(super) logs: Table<(JobId, u32), String>,
+    /// Jobs that submissions of the open transaction named and did not create.
+    pub(super) not_created: BTreeSet<JobId>,
 }
 
 /// A live job with what the coordinator does not need.
@@ -163,6 +166,7 @@ impl MemoryState {
     }
 
     fn apply_all(&mut self, batch: &Batch) -> Result<Vec<Applied>, StoreError> {
+        self.not_created.clear();
         let outcomes = batch.changes.iter().map(|change| self.apply(change)).collect::<Result<_, _>>()?;
         for change in &batch.changes {
             if let Change::CloseSession(id, _) = change {

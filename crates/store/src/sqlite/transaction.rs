@@ -11,6 +11,8 @@
 //!   that a sync which then succeeds proves that it is there. Opening the database again instead would read
 //!   from the page cache what the disk may not have.
 
+use std::collections::HashSet;
+
 use ganger_core::Term;
 use ganger_core::change::{Applied, Batch, Change};
 use rusqlite::Connection;
@@ -117,7 +119,8 @@ fn apply(conn: &Connection, leases: &mut Option<Leases>, term: Term, batch: &Bat
         None => leases.insert(Leases::load(conn)?),
     };
     let prepared = Prepared::new(conn)?;
-    let mut work = Work { conn, leases, prepared, counts: Counts::default(), last_seq: 0 };
+    let (counts, not_created) = (Counts::default(), HashSet::new());
+    let mut work = Work { conn, leases, prepared, counts, last_seq: 0, not_created };
     let mut answers = Vec::with_capacity(batch.changes.len());
     for change in &batch.changes {
         answers.push(work.apply(change)?);

@@ -30,14 +30,35 @@ pub(crate) enum Step {
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Submit(Vec<JobOp>, Option<(u8, u8, u8)>),
-    Assign { session: u8, jobs: Vec<u8>, careful: bool },
-    End { lease: u8, end: EndOp, spoil: u8 },
-    Finish { job: u8, end: EndOp },
+    Assign {
+        session: u8,
+        jobs: Vec<u8>,
+        careful: bool,
+    },
+    /// A submission, and leases of its jobs behind it, whatever becomes of it. Some name another job too.
+    SubmitLeased {
+        jobs: Vec<JobOp>,
+        key: Option<(u8, u8, u8)>,
+        session: u8,
+        other: Option<u8>,
+    },
+    End {
+        lease: u8,
+        end: EndOp,
+        spoil: u8,
+    },
+    Finish {
+        job: u8,
+        end: EndOp,
+    },
     CancelWanted(u8),
     RunNow(u8, u8),
     Replay(u8),
     OpenSession(u8, bool),
-    CloseSession { session: u8, leave: bool },
+    CloseSession {
+        session: u8,
+        leave: bool,
+    },
     PutQueue(u8, u8),
     Log(u8, u8, u16),
     PurgeDead(u8, u8),
@@ -105,6 +126,8 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         6 => (vec(job(), 0..4), option::weighted(0.4, (byte(), byte(), byte())))
             .prop_map(|(jobs, key)| Op::Submit(jobs, key)),
+        6 => (vec(job(), 1..4), option::weighted(0.6, (byte(), byte(), byte())), byte(), option::weighted(0.1, byte()))
+            .prop_map(|(jobs, key, session, other)| Op::SubmitLeased { jobs, key, session, other }),
         6 => (byte(), vec(byte(), 1..4), prop::bool::weighted(0.95))
             .prop_map(|(session, jobs, careful)| Op::Assign { session, jobs, careful }),
         8 => (byte(), end(), byte()).prop_map(|(lease, end, spoil)| Op::End { lease, end, spoil }),

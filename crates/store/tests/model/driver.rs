@@ -156,13 +156,11 @@ impl Driver {
         let term = scratch.take_over("scratch", 0, 0);
         let (mut changes, mut applied) = (Vec::new(), 0);
         for op in ops {
-            for change in self.changes(&scratch, op) {
-                let one = Batch { number: applied + 1, changes: vec![change.clone()] };
-                if scratch.commit(term, &one).is_ok() {
-                    applied += 1;
-                }
-                changes.push(change);
+            let one = Batch { number: applied + 1, changes: self.changes(&scratch, op) };
+            if scratch.commit(term, &one).is_ok() {
+                applied += 1;
             }
+            changes.extend(one.changes);
         }
         Batch { number, changes }
     }
@@ -174,6 +172,10 @@ impl Driver {
         let one = match op {
             Op::Submit(jobs, key) => Some(self.submit(&all, jobs, *key)),
             Op::Assign { session, jobs, careful } => self.assign(&snapshot, *session, jobs, *careful),
+            Op::SubmitLeased { jobs, key, session, other } => {
+                let other = other.and_then(|other| pick(&all, other));
+                return self.submit_leased(&snapshot, &all, jobs, *key, *session, other);
+            }
             Op::End { lease, end, spoil } => self.end(&snapshot, *lease, end, *spoil),
             Op::Finish { job, end } => {
                 pick(&live, *job).map(|job| Change::Finish(Finish { job, end: self.how(end) }))
@@ -212,6 +214,28 @@ impl Driver {
         });
         let jobs = jobs.iter().map(|job| self.new_job(all, job)).collect();
         Change::Submit(Submission { idempotency, jobs })
+    }
+
+    /// New jobs and a lease for each, before anyone knows which of them come to exist.
+    fn submit_leased(
+        &mut self,
+        at: &Snapshot,
+        all: &[JobId],
+        jobs: &[JobOp],
+        key: Option<(u8, u8, u8)>,
+        session: u8,
+        other: Option<JobId>,
+    ) -> Vec<Change> {
+        let submit = self.submit(all, jobs, key);
+        let open: Vec<SessionId> = at.sessions.iter().map(|session| session.id).collect();
+        let (Change::Submit(submission), Some(session)) = (&submit, pick(&open, session)) else {
+            return vec![submit];
+        };
+        let ids = other.into_iter().chain(submission.jobs.iter().map(|job| job.id));
+        let leases: Vec<Lease> = ids.map(|job| Lease { job, attempt: 1, threads: 1 }).collect();
+        let first = Fence { term: self.term, seq: self.made + 1 };
+        self.made += leases.len() as u64;
+        vec![submit, Change::Assign(Assignment { session, first, at: self.now, leases })]
     }
 
     fn new_job(&mut self, all: &[JobId], op: &JobOp) -> NewJob {

@@ -28,10 +28,17 @@ impl Work<'_> {
             return Err(refusal::assignment_known(assignment.first).into());
         }
         let mut last_fence = self.conn.prepare_cached(sql::LAST_FENCE)?;
+        let mut void = 0;
         for (fence, lease) in assignment.fenced() {
             let last: Option<Option<[u8; 24]>> =
                 last_fence.query_row([codec::job_key(lease.job)], |row| row.get(0)).optional()?;
-            let Some(last) = last else { return Err(refusal::not_live("assign", lease.job).into()) };
+            let Some(last) = last else {
+                if self.is_void(lease.job)? {
+                    void += 1;
+                    continue;
+                }
+                return Err(refusal::not_live("assign", lease.job).into());
+            };
             if last.is_some_and(|last| last >= codec::fence_key(fence)) {
                 return Err(refusal::fence_not_later(lease.job, fence).into());
             }
@@ -39,6 +46,9 @@ impl Work<'_> {
                 return Err(refusal::leased("assign", lease.job, held.fence).into());
             }
             self.leases.open(assignment, lease.job, fence);
+        }
+        if void == assignment.leases.len() {
+            return Ok(Applied::Done);
         }
         self.execute(
             sql::INSERT_ASSIGNMENT,
@@ -49,6 +59,14 @@ impl Work<'_> {
                 codec::encode_leases(&assignment.leases),
             ),
         )
+    }
+
+    /// Whether a lease on a job that is not live is void: a submission of this batch named the job, and there
+    /// was nothing new to create.
+    fn is_void(&mut self, job: JobId) -> Result<bool, Failure> {
+        let named = self.not_created.contains(&job);
+        Ok(named
+            && !self.prepared.job_is_final.query_row([codec::job_key(job)], |row| row.get::<_, bool>(0))?)
     }
 
     pub(super) fn end_attempt(&mut self, end: &AttemptEnd) -> Result<Applied, Failure> {

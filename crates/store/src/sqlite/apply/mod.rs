@@ -8,6 +8,8 @@ mod session;
 mod submit;
 mod unique;
 
+use std::collections::HashSet;
+
 use ganger_core::JobId;
 use ganger_core::change::{Applied, Change, LogLines};
 use rusqlite::{Connection, OptionalExtension};
@@ -27,6 +29,8 @@ pub(super) struct Work<'t> {
     pub(super) counts: Counts,
     /// The largest intake sequence among the new jobs.
     pub(super) last_seq: u64,
+    /// Jobs that submissions named and did not create.
+    pub(super) not_created: HashSet<JobId>,
 }
 
 impl Work<'_> {

@@ -18,6 +18,7 @@ impl Work<'_> {
         if let Some(key) = &submission.idempotency
             && let Some(answer) = self.answered(key, now)?
         {
+            self.not_created.extend(submission.jobs.iter().map(|job| job.id));
             return Ok(answer);
         }
         let mut intake = Vec::with_capacity(submission.jobs.len());
@@ -56,6 +57,7 @@ impl Work<'_> {
         if let Some(key) = unique_key
             && let Some(holder) = self.unique_holder(&new.spec.kind, key, new.created_at)?
         {
+            self.not_created.insert(new.id);
             return Ok(Intake::Duplicate(holder));
         }
         let id = codec::job_key(new.id);
