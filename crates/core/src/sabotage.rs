@@ -45,11 +45,21 @@ pub enum Bug {
     AckBeforeCommit,
     /// A lost attempt is not counted.
     LostNotCounted,
+    /// A lease that is written with its job's submission is told to the worker before that commit.
+    JointLeaseToldEarly,
+    /// When a submission is refused, the lease that was written with it is kept, and written again alone.
+    JointLeaseKept,
+    /// A job whose submission turned out a duplicate runs under the lease that was written with it.
+    DuplicateRuns,
+    /// A job is known by its id before the commit that takes it in.
+    ProvisionalIsSeen,
+    /// The end of a lease stays decided although its job turned out never to have been.
+    EndOfVanishedKept,
 }
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 19] = [
+    pub const ALL: [Bug; 24] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -69,6 +79,11 @@ impl Bug {
         Bug::OnlyRunningFencesKnown,
         Bug::AckBeforeCommit,
         Bug::LostNotCounted,
+        Bug::JointLeaseToldEarly,
+        Bug::JointLeaseKept,
+        Bug::DuplicateRuns,
+        Bug::ProvisionalIsSeen,
+        Bug::EndOfVanishedKept,
     ];
 }
 

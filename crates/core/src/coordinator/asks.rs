@@ -1,8 +1,6 @@
 //! What clients ask for: submit, cancel, run now, replay, queue settings.
 
-use crate::change::{
-    Applied, Change, Idempotency, Intake, LiveJob, NewJob, Replay, Replayed, Submission, Submitted,
-};
+use crate::change::{Applied, Change, Idempotency, Intake, NewJob, Replay, Replayed, Submission, Submitted};
 use crate::coordinator::Coordinator;
 use crate::coordinator::commits::Effect;
 use crate::coordinator::port::{Ask, Output, Refusal, Reply, Ticket};
@@ -73,23 +71,14 @@ impl Coordinator {
             let intakes = jobs.iter().map(|job| Intake::Created(job.id)).collect();
             out.push(Output::Reply(ticket, Reply::Submitted(Submitted::Accepted(intakes))));
         }
-        self.commits.push(Change::Submit(Submission { idempotency, jobs }), Effect::Submit(ticket));
+        let effect = Effect::Submit { ticket, provisional: Vec::new() };
+        self.commits.push(Change::Submit(Submission { idempotency, jobs }), effect);
         Ok(())
     }
 
     /// Whether submissions were already answered (a seeded bug).
     pub(crate) fn answered_early(&self) -> bool {
         sabotage::active(Bug::AckBeforeCommit)
-    }
-
-    /// The submission is durable: its jobs may run.
-    pub(crate) fn take_in(&mut self, now: Now, jobs: &[NewJob], intakes: &[Intake], out: &mut Vec<Output>) {
-        for (job, intake) in jobs.iter().zip(intakes) {
-            if matches!(intake, Intake::Created(_)) {
-                let slot = self.add_job(now, &LiveJob::from(job));
-                out.push(self.job_event(slot, self.jobs.get(slot).counted, now.wall));
-            }
-        }
     }
 
     fn cancel(&mut self, now: Now, ticket: Ticket, id: JobId) -> Result<(), Refusal> {

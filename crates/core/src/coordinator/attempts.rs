@@ -145,6 +145,19 @@ impl Coordinator {
         self.commits.push(Change::End(change), Effect::End(Box::new(ended)));
     }
 
+    /// The job whose end is about to be written never was: neither was its attempt.
+    pub(crate) fn take_back_end(&mut self, job: u32) {
+        if sabotage::active(Bug::EndOfVanishedKept) {
+            return;
+        }
+        let of_job = |effect: &Effect| matches!(effect, Effect::End(ended) if ended.job == job);
+        if let Some(Effect::End(ended)) = self.commits.take_back(of_job)
+            && let Some(slot) = self.sessions.slot(ended.session)
+        {
+            self.sessions.get_mut(slot).ending.remove(&ended.fence);
+        }
+    }
+
     /// What is kept about the attempt; nothing if its handler never began.
     fn record(
         &self,
@@ -408,10 +421,10 @@ impl Coordinator {
         self.commits.push(Change::Log(LogLines { job, attempt, text }), Effect::Nothing);
     }
 
-    /// The slot of a session's lease that has not ended.
+    /// The slot of a session's lease that it may know of and that has not ended.
     fn lease_of(&self, session: u32, fence: Fence) -> Option<u32> {
         let slot = *self.sessions.get(session).leases.get(&fence)?;
-        self.leases.find(slot).filter(|lease| lease.fence == fence).map(|_| slot)
+        self.leases.find(slot).filter(|lease| lease.fence == fence && lease.committed).map(|_| slot)
     }
 
     fn close_if_claim_is_done(&mut self, now: Now, slot: u32) {

@@ -3,21 +3,23 @@
 //! Decide, commit, announce. A change is decided when it is pushed here; its [`Effect`] runs once the
 //! store says that it is durable. When the store refuses a batch (a full disk, a lost database) nothing
 //! of it happened: what clients asked for is refused to them and undone; what the protocol itself needs
-//! (ends of attempts, assignments, sessions) is kept and written again after a pause.
+//! (ends of attempts, assignments of jobs that exist, sessions) is kept and written again after a pause.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::change::{Applied, Batch, Change, Submitted, Tally};
+use crate::change::{Applied, Batch, Change, Tally};
 use crate::coordinator::Coordinator;
 use crate::coordinator::attempts::Ended;
+use crate::coordinator::joint::Provisional;
 use crate::coordinator::port::{Output, Refusal, Reply, Ticket};
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};
 use crate::job::State;
 use crate::lease::Fence;
 use crate::message::ToWorker;
+use crate::sabotage::{self, Bug};
 use crate::time::{Mono, Now};
 
 /// Most changes of one batch.
@@ -29,10 +31,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// What follows the commit of a change.
 #[derive(Clone, Debug)]
 pub(crate) enum Effect {
-    /// Answer the client and take the jobs in.
-    Submit(Ticket),
-    /// The session's worker may hear of these leases.
-    Assign { session: SessionId, leases: Vec<(u32, Fence)> },
+    /// Answer the client and take the jobs in, those that were leased in the same batch among them.
+    Submit { ticket: Ticket, provisional: Vec<Provisional> },
+    /// The session's worker may hear of these leases. If `joint`, their jobs are submitted in the same batch.
+    Assign { session: SessionId, leases: Vec<(u32, Fence)>, joint: bool },
     /// The job moves on.
     End(Box<Ended>),
     /// The job leaves: cancelled by a client, or expired.
@@ -61,8 +63,10 @@ impl Effect {
     /// The client that asked for it, if one did.
     fn ticket(&self) -> Option<Ticket> {
         match self {
-            Effect::Submit(t) | Effect::Replay(t) | Effect::PutQueue(t) | Effect::Purge(t) => Some(*t),
-            Effect::CancelWanted { ticket, .. } | Effect::RunNow { ticket, .. } => Some(*ticket),
+            Effect::Replay(t) | Effect::PutQueue(t) | Effect::Purge(t) => Some(*t),
+            Effect::Submit { ticket, .. }
+            | Effect::CancelWanted { ticket, .. }
+            | Effect::RunNow { ticket, .. } => Some(*ticket),
             Effect::Finish { ticket, .. } => *ticket,
             Effect::Assign { .. }
             | Effect::End(_)
@@ -107,6 +111,30 @@ impl Commits {
     /// Changes that wait for the next batch.
     pub(crate) fn waiting(&self) -> usize {
         self.changes.len()
+    }
+
+    /// The changes that wait for the next batch.
+    pub(crate) fn forming(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Whether a batch is outstanding.
+    pub(crate) fn is_writing(&self) -> bool {
+        self.in_flight.is_some()
+    }
+
+    /// A job of the submission at this place of the forming batch is leased in the same batch.
+    pub(crate) fn join(&mut self, place: usize, job: Provisional) {
+        if let Some(Effect::Submit { provisional, .. }) = self.effects.get_mut(place) {
+            provisional.push(job);
+        }
+    }
+
+    /// Takes a change that was decided out of the forming batch; the first whose effect is such.
+    pub(crate) fn take_back(&mut self, such: impl Fn(&Effect) -> bool) -> Option<Effect> {
+        let place = self.effects.iter().position(such)?;
+        self.changes.remove(place);
+        Some(self.effects.remove(place))
     }
 
     /// Why nothing can be written at present.
@@ -173,31 +201,63 @@ impl Coordinator {
         self.commits.trouble = Some(Trouble { reason: reason.to_owned(), retry_at, pause });
 
         let mut kept = (Vec::new(), Vec::new());
-        // What formed meanwhile is in the same trouble: its clients need not wait for the next refusal.
+        let older = failed.batch.changes.iter().cloned().zip(failed.effects).collect();
+        self.keep_or_undo(now, older, reason, &mut kept, out);
+        // What formed meanwhile is in the same trouble: its clients need not wait for the next refusal. The older
+        // ones come first, because a job that vanishes takes what was decided about it since along.
         let newer = std::mem::take(&mut self.commits.changes).into_iter();
-        let newer = newer.zip(std::mem::take(&mut self.commits.effects));
-        let older = failed.batch.changes.iter().cloned().zip(failed.effects);
-        for (change, effect) in older.chain(newer) {
-            match effect.ticket() {
-                Some(ticket) => {
-                    self.undo(now, &effect);
-                    out.push(Output::Reply(ticket, Reply::Refused(Refusal::Store(reason.to_owned()))));
-                }
-                None => {
-                    kept.0.push(change);
-                    kept.1.push(effect);
-                }
-            }
-        }
+        let newer = newer.zip(std::mem::take(&mut self.commits.effects)).collect();
+        self.keep_or_undo(now, newer, reason, &mut kept, out);
         // Undoing may have decided something new, which comes after what is kept.
         kept.0.append(&mut self.commits.changes);
         kept.1.append(&mut self.commits.effects);
         (self.commits.changes, self.commits.effects) = kept;
     }
 
-    fn undo(&mut self, now: Now, effect: &Effect) {
-        if let Effect::Finish { job, .. } = effect {
-            self.make_runnable(now, *job);
+    /// Refuses to clients what they asked for, and keeps the rest to be written again.
+    fn keep_or_undo(
+        &mut self,
+        now: Now,
+        decided: Vec<(Change, Effect)>,
+        reason: &str,
+        kept: &mut (Vec<Change>, Vec<Effect>),
+        out: &mut Vec<Output>,
+    ) {
+        for (change, effect) in decided {
+            match effect.ticket() {
+                Some(ticket) => {
+                    self.undo(now, effect);
+                    out.push(Output::Reply(ticket, Reply::Refused(Refusal::Store(reason.to_owned()))));
+                }
+                // Its jobs went with their submissions.
+                None if is_joint(&effect) => {}
+                None => {
+                    kept.0.push(change);
+                    kept.1.push(effect);
+                }
+            }
+        }
+    }
+
+    fn undo(&mut self, now: Now, effect: Effect) {
+        match effect {
+            Effect::Finish { job, .. } => self.make_runnable(now, job),
+            Effect::Submit { provisional, .. } => {
+                for (_, job) in provisional {
+                    self.vanish(job);
+                }
+            }
+            Effect::Assign { .. }
+            | Effect::End(_)
+            | Effect::CancelWanted { .. }
+            | Effect::RunNow { .. }
+            | Effect::Replay(_)
+            | Effect::OpenSession(_)
+            | Effect::CloseSession { .. }
+            | Effect::PutQueue(_)
+            | Effect::Purge(_)
+            | Effect::Prune
+            | Effect::Nothing => {}
         }
     }
 
@@ -211,15 +271,16 @@ impl Coordinator {
         out: &mut Vec<Output>,
     ) {
         match (effect, change) {
-            (Effect::Submit(ticket), Change::Submit(submission)) => {
-                if let Applied::Submitted(Submitted::Accepted(intakes)) = &applied {
-                    self.take_in(now, &submission.jobs, intakes, out);
-                }
-                if let (Applied::Submitted(answer), false) = (applied, self.answered_early()) {
+            (Effect::Submit { ticket, provisional }, Change::Submit(submission)) => {
+                let Applied::Submitted(answer) = applied else { return };
+                self.take_in(now, &submission.jobs, &answer, provisional, out);
+                if !self.answered_early() {
                     out.push(Output::Reply(ticket, Reply::Submitted(answer)));
                 }
             }
-            (Effect::Assign { session, leases }, _) => self.assigned(now, session, &leases, out),
+            (Effect::Assign { session, leases, joint }, _) => {
+                self.assigned(now, session, &leases, joint, out);
+            }
             (Effect::End(ended), _) => self.attempt_ended(now, *ended, acks, out),
             (Effect::Finish { job, ticket }, Change::Finish(finish)) => {
                 self.finished(job, &finish.end, out);
@@ -255,7 +316,7 @@ impl Coordinator {
             // An effect is pushed beside its own change; no other pair exists.
             (
                 Effect::Nothing
-                | Effect::Submit(_)
+                | Effect::Submit { .. }
                 | Effect::Finish { .. }
                 | Effect::RunNow { .. }
                 | Effect::PutQueue(_),
@@ -286,4 +347,9 @@ impl Coordinator {
             at,
         })
     }
+}
+
+/// Whether the leases belong to jobs that are submitted in the same batch.
+fn is_joint(effect: &Effect) -> bool {
+    matches!(effect, Effect::Assign { joint: true, .. }) && !sabotage::active(Bug::JointLeaseKept)
 }

@@ -34,6 +34,9 @@ use crate::time::{Now, micros};
 /// Most leases decided in one pass; the rest follow with the next batch.
 const PASS_LEASES: usize = 4_096;
 
+/// Jobs and their threads, by the worker that gets them.
+pub(crate) type Given = BTreeMap<u32, Vec<(u32, u16)>>;
+
 /// A head and the worker capacity it may be placed on.
 struct Pick {
     class: ClassId,
@@ -46,7 +49,13 @@ struct Pick {
 
 impl Coordinator {
     pub(crate) fn dispatch(&mut self, now: Now, out: &mut Vec<Output>) {
-        let mut given: BTreeMap<u32, Vec<(u32, u16)>> = BTreeMap::new();
+        let mut given = Given::new();
+        self.match_up(now, &mut given);
+        self.give(now, given, out);
+    }
+
+    /// Matches heads with workers until no head is left that a worker could take.
+    pub(crate) fn match_up(&mut self, now: Now, given: &mut Given) {
         let mut count = 0;
         while count < PASS_LEASES && self.lines.has_news() {
             let Some(group) = self.lines.pop_dirty() else { break };
@@ -62,9 +71,18 @@ impl Coordinator {
                 count += 1;
             }
         }
+    }
+
+    /// Gives what was matched to the workers. Provisional jobs have assignments of their own, which stand or
+    /// fall with their submissions.
+    pub(crate) fn give(&mut self, now: Now, given: Given, out: &mut Vec<Output>) {
         for (worker, jobs) in given {
-            for chunk in jobs.chunks(limits::ASSIGN_LEASES) {
-                self.assign(now, worker, chunk, out);
+            let joint = |(job, _): &(u32, u16)| self.jobs.get(*job).provisional;
+            let (provisional, ordinary): (Vec<_>, Vec<_>) = jobs.into_iter().partition(joint);
+            for (jobs, joint) in [(ordinary, false), (provisional, true)] {
+                for chunk in jobs.chunks(limits::ASSIGN_LEASES) {
+                    self.assign(now, worker, chunk, joint, out);
+                }
             }
             self.update_visibility(worker);
         }
@@ -147,7 +165,7 @@ impl Coordinator {
     }
 
     /// Gives leases to one worker: one change, announced when it is committed.
-    fn assign(&mut self, now: Now, worker: u32, jobs: &[(u32, u16)], out: &mut Vec<Output>) {
+    fn assign(&mut self, now: Now, worker: u32, jobs: &[(u32, u16)], joint: bool, out: &mut Vec<Output>) {
         let first = Fence { term: self.term, seq: self.next_fence };
         let mut leases = Vec::with_capacity(jobs.len());
         let mut slots = Vec::with_capacity(jobs.len());
@@ -174,12 +192,12 @@ impl Coordinator {
             self.sessions.get_mut(worker).leases.insert(fence, slot);
         }
         let session = self.sessions.get(worker).id;
-        if sabotage::active(Bug::AssignBeforeCommit) {
+        if tells_early(joint) {
             let early: Vec<u32> = slots.iter().map(|(slot, _)| *slot).collect();
             self.send_assign(worker, &early, out);
         }
         let change = Assignment { session, first, at: now.wall, leases };
-        self.commits.push(Change::Assign(change), Effect::Assign { session, leases: slots });
+        self.commits.push(Change::Assign(change), Effect::Assign { session, leases: slots, joint });
     }
 
     /// The assignment is durable: its worker may hear of it.
@@ -188,12 +206,14 @@ impl Coordinator {
         now: Now,
         session: SessionId,
         leases: &[(u32, Fence)],
+        joint: bool,
         out: &mut Vec<Output>,
     ) {
         let Some(worker) = self.sessions.slot(session) else { return };
         let mut fresh = Vec::with_capacity(leases.len());
         for (slot, fence) in leases {
-            // It may have ended since, with its session: then its slot is free, or another's.
+            // It may have ended since, with its session, or its job was nothing new: then its slot is free, or
+            // another's.
             if self.leases.find(*slot).is_none_or(|lease| lease.fence != *fence) {
                 continue;
             }
@@ -203,7 +223,7 @@ impl Coordinator {
             out.push(self.job_event(job, State::Running, now.wall));
             fresh.push(*slot);
         }
-        if self.is_resumed(worker) && !sabotage::active(Bug::AssignBeforeCommit) {
+        if self.is_resumed(worker) && !tells_early(joint) {
             self.tell(now, worker, &fresh, out);
         }
     }
@@ -360,4 +380,9 @@ impl Coordinator {
         }
         self.update_visibility(worker);
     }
+}
+
+/// Whether the worker hears of a lease before its commit (two seeded bugs).
+fn tells_early(joint: bool) -> bool {
+    sabotage::active(Bug::AssignBeforeCommit) || (joint && sabotage::active(Bug::JointLeaseToldEarly))
 }

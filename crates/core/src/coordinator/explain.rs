@@ -238,7 +238,7 @@ impl Coordinator {
             worker: s.worker.clone(),
             state: s.state(),
             used: u16::try_from(s.used.clamp(0, i32::from(s.worker.threads))).unwrap_or(0),
-            leases: s.leases.values().map(|slot| self.lease_shown(*slot)).collect(),
+            leases: s.leases.values().filter_map(|slot| self.lease_shown(*slot)).collect(),
             stuck: s.stuck.len(),
             opened_at: s.opened_at,
             silent: now.mono.since(s.heard_at),
@@ -258,15 +258,17 @@ impl Coordinator {
         present.chain(departed).collect()
     }
 
-    fn lease_shown(&self, slot: u32) -> LeaseShown {
+    /// A lease for people; nothing if it is of a job that is not in the store yet.
+    fn lease_shown(&self, slot: u32) -> Option<LeaseShown> {
         let lease = self.leases.get(slot);
-        LeaseShown {
-            job: self.jobs.get(lease.job).id,
+        let job = self.jobs.get(lease.job);
+        (!job.provisional).then_some(LeaseShown {
+            job: job.id,
             fence: lease.fence,
             attempt: lease.attempt,
             threads: lease.threads,
             since: lease.leased_at,
-        }
+        })
     }
 
     /// Every queue that was ever set or holds a job, by name.

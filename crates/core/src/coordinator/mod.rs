@@ -7,8 +7,9 @@
 //!
 //! The parts, each with its own invariant: [`ready`] (who is next in a class), [`fleet`] (which worker
 //! fits), [`wheel`] (timers), [`counters`], `table` (the jobs), `classes` (gates), `lines` (who waits
-//! for whom), `roster` and `sessions` (the leader's side of the protocol), `attempts`, `dispatch`, `commits`. The
-//! README beside this file lists the properties that must hold.
+//! for whom), `roster` and `sessions` (the leader's side of the protocol), `attempts`, `dispatch`, `joint` (a
+//! submission and its first lease in one commit), `commits`. The README beside this file lists the properties
+//! that must hold.
 
 mod asks;
 mod attempts;
@@ -18,6 +19,7 @@ pub mod counters;
 mod dispatch;
 mod explain;
 pub mod fleet;
+mod joint;
 mod lines;
 mod load;
 pub mod port;
@@ -169,6 +171,7 @@ impl Coordinator {
         self.fire(now, out);
         if self.has_authority(now) && self.commits.trouble().is_none() {
             self.dispatch(now, out);
+            self.dispatch_joint(now, out);
         }
         self.hand_over(now, out);
     }

@@ -4,7 +4,7 @@
 //! many jobs share is interned: the **class** (what a worker must offer) and the **profile** (what
 //! happens after an attempt).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map};
 use std::time::Duration;
 
 use crate::change::LiveJob;
@@ -13,6 +13,7 @@ use crate::coordinator::wheel::TimerId;
 use crate::ids::JobId;
 use crate::job::{JobOptions, State};
 use crate::rules::{Allowance, Standing};
+use crate::sabotage::{self, Bug};
 use crate::time::Wall;
 
 /// Where a live job is in memory. Its durable state follows one commit behind.
@@ -45,8 +46,10 @@ pub(crate) struct Entry {
     pub(crate) retrying: bool,
     pub(crate) cancel_wanted: bool,
     pub(crate) phase: Phase,
-    /// The state that the counters count it in.
+    /// The state that the counters count it in, once it counts.
     pub(crate) counted: State,
+    /// Its submission is being committed: nobody knows it by its id, and it does not count.
+    pub(crate) provisional: bool,
 }
 
 impl Entry {
@@ -107,7 +110,23 @@ impl Table {
             .expect("a slot in use: slots are freed only with their last reference")
     }
 
+    /// Adds a job that is in the store.
     pub(crate) fn insert(&mut self, job: &LiveJob, class: ClassId, phase: Phase, counted: State) -> u32 {
+        let slot = self.place(job, class, phase, counted);
+        self.confirm(slot);
+        slot
+    }
+
+    /// Adds a job whose submission is about to be committed; see [`Table::confirm`].
+    pub(crate) fn insert_provisional(&mut self, job: &LiveJob, class: ClassId, phase: Phase) -> u32 {
+        let slot = self.place(job, class, phase, State::Queued);
+        if sabotage::active(Bug::ProvisionalIsSeen) {
+            self.by_id.insert(job.id, slot);
+        }
+        slot
+    }
+
+    fn place(&mut self, job: &LiveJob, class: ClassId, phase: Phase, counted: State) -> u32 {
         let entry = Entry {
             id: job.id,
             class,
@@ -122,8 +141,9 @@ impl Table {
             cancel_wanted: job.cancel_wanted,
             phase,
             counted,
+            provisional: true,
         };
-        let slot = match self.free.pop() {
+        match self.free.pop() {
             Some(slot) => {
                 self.entries[slot as usize] = Some(entry);
                 slot
@@ -133,14 +153,25 @@ impl Table {
                 u32::try_from(self.entries.len() - 1)
                     .expect("fewer than four billion live jobs fit in memory")
             }
-        };
-        self.by_id.insert(job.id, slot);
-        slot
+        }
+    }
+
+    /// The job is in the store: it is known by its id from now on.
+    pub(crate) fn confirm(&mut self, slot: u32) {
+        let entry = self.get_mut(slot);
+        entry.provisional = false;
+        let id = entry.id;
+        self.by_id.insert(id, slot);
     }
 
     pub(crate) fn remove(&mut self, slot: u32) -> Entry {
         let entry = self.entries[slot as usize].take().expect("a job is removed once");
-        self.by_id.remove(&entry.id);
+        // A provisional job has no name, and its id may be another's.
+        if let hash_map::Entry::Occupied(named) = self.by_id.entry(entry.id)
+            && *named.get() == slot
+        {
+            named.remove();
+        }
         self.free.push(slot);
         entry
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::change::{Change, LiveJob};
 use crate::coordinator::commits::Effect;
 use crate::coordinator::port::Output;
+use crate::coordinator::ready::ClassId;
 use crate::coordinator::table::Phase;
 use crate::coordinator::{Coordinator, Timer};
 use crate::job::State;
@@ -84,13 +85,19 @@ impl Coordinator {
 
     /// Adds a live job to memory in a given phase.
     pub(crate) fn add_job_as(&mut self, job: &LiveJob, phase: Phase, counted: State) -> u32 {
+        let class = self.class_of(job);
+        self.counters.add(&job.queue, &job.kind, counted, 1);
+        self.jobs.insert(job, class, phase, counted)
+    }
+
+    /// The class of a job, which is fitted to the fleet if it is the first of it.
+    pub(crate) fn class_of(&mut self, job: &LiveJob) -> ClassId {
         let (class, new) = self.classes.intern(job);
         if new {
             self.ready.add_class();
             self.refit(class);
         }
-        self.counters.add(&job.queue, &job.kind, counted, 1);
-        self.jobs.insert(job, class, phase, counted)
+        class
     }
 
     /// Puts a job that holds no lease where it belongs: in its lane if it is due, else to its timer.

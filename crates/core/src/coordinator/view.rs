@@ -22,7 +22,7 @@ pub struct WorkerView {
     pub worker: WorkerInfo,
     /// What it is.
     pub state: WorkerState,
-    /// Threads in use, those of stuck handlers included.
+    /// Threads in use, those of stuck handlers and of leases that are being written included.
     pub used: u16,
     /// Leases given and not yet started or running.
     pub leases: Vec<LeaseShown>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ganger_core::coordinator::port::Ask;
+use ganger_core::coordinator::port::{Ask, Input};
 use ganger_core::job::State;
 use ganger_core::outcome::Report;
 use ganger_core::queue::QueueSettings;
@@ -15,7 +15,12 @@ use crate::leader::{Disk, Leader, id};
 
 #[derive(Clone, Debug)]
 enum Step {
-    Submit { threads: u16, delay: u64, attempts: u32 },
+    Submit {
+        threads: u16,
+        delay: u64,
+        attempts: u32,
+        unique: bool,
+    },
     End(usize, u8),
     Cancel(usize),
     RunNow(usize),
@@ -23,6 +28,9 @@ enum Step {
     Pause(bool),
     Hold,
     Release,
+    Refuse,
+    /// The last worker dies, for ever.
+    Die,
     Pass(u64),
     TakeOver,
     Join(usize),
@@ -30,8 +38,8 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        4 => (1u16..4, 0u64..3, 1u32..4)
-            .prop_map(|(threads, delay, attempts)| Step::Submit { threads, delay, attempts }),
+        4 => (1u16..4, 0u64..3, 1u32..4, any::<bool>())
+            .prop_map(|(threads, delay, attempts, unique)| Step::Submit { threads, delay, attempts, unique }),
         4 => (0usize..8, 0u8..6).prop_map(|(which, how)| Step::End(which, how)),
         1 => (0usize..12).prop_map(Step::Cancel),
         1 => (0usize..12).prop_map(Step::RunNow),
@@ -39,6 +47,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => any::<bool>().prop_map(Step::Pause),
         1 => Just(Step::Hold),
         2 => Just(Step::Release),
+        1 => Just(Step::Refuse),
+        1 => Just(Step::Die),
         2 => (0u64..4_000).prop_map(Step::Pass),
         1 => Just(Step::TakeOver),
         1 => (0usize..3).prop_map(Step::Join),
@@ -67,12 +77,13 @@ impl Play {
     fn take(&mut self, step: &Step) {
         let job = |which: &usize| self.jobs.get(*which).copied();
         match step {
-            Step::Submit { threads, delay, attempts } => {
+            Step::Submit { threads, delay, attempts, unique } => {
                 let run_at = (*delay > 0).then(|| self.leader.now.wall + Duration::from_secs(*delay));
                 let job = self.leader.submit(|spec| {
                     spec.run_at = run_at;
                     spec.options.threads = *threads;
                     spec.options.max_attempts = *attempts;
+                    spec.options.unique_key = unique.then(|| "once".into());
                 });
                 self.jobs.push(job);
             }
@@ -86,6 +97,13 @@ impl Play {
             }
             Step::Hold => self.leader.disk = Disk::Holds,
             Step::Release => self.leader.release(),
+            Step::Refuse if self.leader.held().is_empty() => {}
+            Step::Refuse => {
+                self.leader.refuse();
+                self.leader.disk = Disk::Writes;
+                self.leader.pass(Duration::from_secs(3));
+            }
+            Step::Die => self.leader.give(Input::WorkerDied(id(2))),
             Step::Pass(millis) => self.leader.pass(Duration::from_millis(*millis)),
             Step::TakeOver => {
                 self.leader.take_over();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ganger_core::change::{Batch, NewJob, WorkerInfo};
+use ganger_core::change::{Batch, Change, NewJob, WorkerInfo};
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::{Ask, Input, Options, Output, Reply, Ticket};
 use ganger_core::job::JobSpec;
@@ -127,6 +127,20 @@ impl Leader {
         {
             self.give(input);
         }
+    }
+
+    /// The changes of the batch that is held back.
+    pub(crate) fn held(&self) -> &[Change] {
+        self.held.as_ref().map_or(&[], |batch| &batch.changes)
+    }
+
+    /// The batch that was held back is written, and the one that formed meanwhile is held back.
+    pub(crate) fn hold_next(&mut self) {
+        let batch = self.held.take().expect("a batch is held back");
+        self.disk = Disk::Writes;
+        let input = self.write(batch).expect("it is written");
+        self.disk = Disk::Holds;
+        self.give(input);
     }
 
     /// The batch that was held back is refused, and so is everything after it.

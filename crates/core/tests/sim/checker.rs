@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use ganger_core::change::{Applied, Batch, End, Intake, NewJob};
+use ganger_core::change::{Applied, Batch, Change, End, Intake, NewJob};
 use ganger_core::job::State;
 use ganger_core::message::{CancelWhy, Work};
 use ganger_core::name::QueueName;
@@ -48,8 +48,35 @@ struct Running {
 pub(crate) enum LeaseFate {
     Open,
     Over,
+    /// Given with a submission that was nothing new: its job never was.
+    Void,
     /// Recorded without its worker, which had been told to stop.
     OverUnderGrace,
+}
+
+/// How often a lease met its own submission in a batch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Joint {
+    /// Written, with a job without any key.
+    pub(crate) keyless: u64,
+    /// Written, with a job that a key could have hindered.
+    pub(crate) keyed: u64,
+    /// Written in vain: the job was nothing new.
+    pub(crate) void: u64,
+    /// Assignments of which some leases were written in vain, and some not.
+    pub(crate) mixed: u64,
+    /// Not written: the store refused the batch.
+    pub(crate) refused: u64,
+}
+
+impl std::ops::AddAssign for Joint {
+    fn add_assign(&mut self, more: Joint) {
+        self.keyless += more.keyless;
+        self.keyed += more.keyed;
+        self.void += more.void;
+        self.mixed += more.mixed;
+        self.refused += more.refused;
+    }
 }
 
 /// See the head of this file.
@@ -71,6 +98,11 @@ pub(crate) struct Checker {
     pub(crate) queues_paused: BTreeMap<QueueName, bool>,
     pub(crate) lost: u64,
     pub(crate) starts: Vec<JobId>,
+    /// Jobs that the batch named which is being looked at, and whether they were created in it.
+    pub(crate) named: BTreeMap<JobId, bool>,
+    /// Jobs that came with an idempotency key.
+    pub(crate) keyed: BTreeSet<JobId>,
+    pub(crate) joint: Joint,
 }
 
 impl Checker {
@@ -93,6 +125,9 @@ impl Checker {
             queues_paused: BTreeMap::new(),
             lost: 0,
             starts: Vec::new(),
+            named: BTreeMap::new(),
+            keyed: BTreeSet::new(),
+            joint: Joint::default(),
         }
     }
 
@@ -148,11 +183,29 @@ impl Checker {
                 }
                 self.applied.insert(key, applied.clone());
                 self.last.insert(term, batch.number);
+                self.named.clear();
                 for (change, applied) in batch.changes.iter().zip(applied) {
                     self.wrote(change, applied, at);
                 }
             }
         }
+    }
+
+    /// The store had no room for a batch.
+    pub(crate) fn had_no_room(&mut self, batch: &Batch) {
+        let named: BTreeSet<JobId> = named(batch).collect();
+        for change in &batch.changes {
+            if let Change::Assign(assignment) = change {
+                let joint = assignment.leases.iter().filter(|lease| named.contains(&lease.job));
+                self.joint.refused += joint.count() as u64;
+            }
+        }
+    }
+
+    /// Whoever listens is told of a job: it must be in the store.
+    pub(crate) fn told_of(&mut self, job: JobId) {
+        let there = self.jobs.contains_key(&job);
+        self.require(there, || format!("{} is told of before it is written", short(job)));
     }
 
     /// P1, P8: a client is told that its job is safe.
@@ -183,8 +236,12 @@ impl Checker {
 
     /// A worker hears of a lease: it must have been given.
     pub(crate) fn assign_heard(&mut self, worker: usize, work: &Work) {
-        let given = self.fates.contains_key(&work.fence);
-        self.require(given, || format!("worker {worker} hears of {} before it is written", work.fence));
+        let fate = self.fates.get(&work.fence).copied();
+        let fence = work.fence;
+        self.require(fate.is_some(), || format!("worker {worker} hears of {fence} before it is written"));
+        self.require(fate != Some(LeaseFate::Void), || {
+            format!("worker {worker} hears of {fence}, but {} never was", short(work.job))
+        });
     }
 
     /// A worker is told to stop a handler: a person must have asked for it, or its time is over. Clocks may
@@ -269,4 +326,13 @@ impl Checker {
     pub(crate) fn acked_jobs(&self) -> impl Iterator<Item = JobId> + '_ {
         self.acked.iter().copied()
     }
+}
+
+/// The jobs that a batch submits.
+pub(crate) fn named(batch: &Batch) -> impl Iterator<Item = JobId> + '_ {
+    let of = |change: &'_ Change| {
+        let Change::Submit(submission) = change else { return Vec::new() };
+        submission.jobs.iter().map(|new| new.id).collect()
+    };
+    batch.changes.iter().flat_map(of)
 }

@@ -63,7 +63,7 @@ impl Client {
         options.unique_key = rng.one_in(4).then(|| format!("u{}", rng.below(2)));
         let delay = rng.one_in(4).then(|| Duration::from_millis(rng.range(200, 5_000)));
         let expires = rng.one_in(8).then(|| Duration::from_millis(rng.range(6_000, 12_000)));
-        let key = (!rng.one_in(6)).then(|| format!("key {index}"));
+        let key = (!rng.one_in(4)).then(|| format!("key {index}"));
         Client { key, spec, delay, expires, tried: false, job: None, gave_up: false }
     }
 

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ganger_core::SessionId;
 use ganger_core::job::State;
+use ganger_core::{JobId, SessionId};
 
+use crate::checker::named;
 use crate::setup::wall;
 use crate::store::short;
 use crate::world::World;
@@ -18,15 +19,40 @@ impl World {
         let now = self.servers[server].clock.now(self.now);
         let Some(coordinator) = self.servers[server].coordinator() else { return };
         let leased = self.checker.jobs.values().filter(|record| record.lease.is_some());
+        // Of a job that was written with its lease it does not know before the answer.
+        let unanswered = self.servers[server].outstanding();
         let ahead = leased.map(|record| record.new.id).find(|job| {
-            let state = coordinator.explain(*job, now).map(|explanation| explanation.state);
-            !matches!(state, Some(State::Running))
+            match coordinator.explain(*job, now).map(|explanation| explanation.state) {
+                Some(state) => state != State::Running,
+                None => !unanswered.is_some_and(|batch| named(batch).any(|new| new == *job)),
+            }
         });
         if let Some(job) = ahead {
             let state = coordinator.explain(job, now).map(|explanation| explanation.state);
             self.checker
                 .fail(format!("memory is ahead: {} is {state:?}, but leased in the store", short(job)));
         }
+    }
+
+    /// Nobody sees a job before it is written: it is not explained, not counted, and in nobody's list.
+    pub(crate) fn check_unseen(&mut self, server: usize) {
+        let Some(batch) = self.servers[server].outstanding() else { return };
+        let Some(coordinator) = self.servers[server].coordinator() else { return };
+        let known = |job: &JobId| self.checker.jobs.contains_key(job);
+        let unwritten: Vec<JobId> = named(batch).filter(|job| !known(job)).collect();
+        if unwritten.is_empty() {
+            return;
+        }
+        let now = self.servers[server].clock.now(self.now);
+        let explained = unwritten.iter().copied().find(|job| coordinator.explain(*job, now).is_some());
+        let leases = coordinator.workers(now).into_iter().flat_map(|worker| worker.leases);
+        let listed = leases.map(|lease| lease.job).find(|job| !known(job));
+        let counted: u64 = coordinator.stats().counts.iter().flat_map(|(.., counts)| counts).sum();
+        let written = self.checker.jobs.len() as u64;
+        if let Some(job) = explained.or(listed) {
+            self.checker.fail(format!("{} is seen before it is written", short(job)));
+        }
+        self.checker.require(counted <= written, || format!("{counted} jobs are counted of {written}"));
     }
 
     /// Somebody leads, every job is final, and every session without a worker is closed.

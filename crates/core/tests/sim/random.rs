@@ -7,6 +7,7 @@ use ganger_core::job::JobSpec;
 use ganger_core::outcome::Report;
 use ganger_core::queue::QueueSettings;
 
+use crate::checker::Joint;
 use crate::client::{Client, Errand};
 use crate::rng::Rng;
 use crate::setup::{Faults, MS, S};
@@ -144,6 +145,19 @@ fn without_faults_jobs_start_in_their_order() {
     }
 }
 
+/// Without this the random runs would say nothing about a lease that is written with its submission.
+#[test]
+fn leases_meet_their_submissions_in_every_way() {
+    let mut joint = Joint::default();
+    for seed in 0..300 {
+        if let Ok(world) = try_seed(setup(seed, false)) {
+            joint += world.checker.joint;
+        }
+    }
+    let Joint { keyless, keyed, void, mixed, refused } = joint;
+    assert!(keyless > 50 && keyed > 500 && void > 100 && mixed > 10 && refused > 20, "{joint:?}");
+}
+
 /// Without this a seed could not be told again.
 #[test]
 fn the_same_seed_is_the_same_run() {
@@ -165,10 +179,13 @@ fn survey() {
     let (first, count) = (number("SIM_FIRST").unwrap_or(0), number("SIM_SEEDS").unwrap_or(200));
     std::panic::set_hook(Box::new(|_| {}));
     let mut found = std::collections::BTreeMap::<String, (u64, u64, String)>::new();
-    let mut events = 0;
+    let (mut events, mut joint) = (0, Joint::default());
     for seed in first..first + count {
         match try_seed(setup(seed, false)) {
-            Ok(world) => events += world.events,
+            Ok(world) => {
+                events += world.events;
+                joint += world.checker.joint;
+            }
             Err(what) => {
                 let sort: String = what
                     .split_whitespace()
@@ -179,7 +196,7 @@ fn survey() {
             }
         }
     }
-    println!("{count} seeds, {events} events");
+    println!("{count} seeds, {events} events, {joint:?}");
     for (count, seed, what) in found.values() {
         println!("{count:>6} × first in seed {seed}: {what}");
     }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ganger_core::change::Snapshot;
+use ganger_core::change::{Batch, Snapshot};
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::{Ask, Input, Output, Ticket};
+use ganger_core::event::Event;
 use ganger_core::leadership::{OnUnknown, Step, Takeover, on_unknown};
 use ganger_core::message::ToLeader;
 use ganger_core::{Mono, SessionId, Term};
@@ -12,7 +13,7 @@ use ganger_store::CommitError;
 
 use crate::setup::{Clock, LEADER_TTL, MS, S, Time};
 use crate::store::{Answer, StoreAnswer, StoreAsk};
-use crate::world::{Event, Outstanding, World};
+use crate::world::{self, Outstanding, World};
 
 /// A server process and its place in the order of things.
 pub(crate) struct Server {
@@ -65,6 +66,14 @@ impl Server {
         self.coordinator().map(Coordinator::term)
     }
 
+    /// The batch that was handed over and not yet answered.
+    pub(crate) fn outstanding(&self) -> Option<&Batch> {
+        match &self.role {
+            Role::Leading(leading) => leading.outstanding.as_ref().map(|outstanding| &*outstanding.batch),
+            Role::Down | Role::Standby | Role::TakingOver { .. } => None,
+        }
+    }
+
     pub(crate) fn coordinator(&self) -> Option<&Coordinator> {
         match &self.role {
             Role::Leading(leading) => Some(&leading.coordinator),
@@ -81,7 +90,7 @@ impl World {
             return;
         }
         self.servers[server].tick_at = at;
-        self.after(at - self.now, Event::ServerTick(server));
+        self.after(at - self.now, world::Event::ServerTick(server));
     }
 
     pub(crate) fn server_tick(&mut self, server: usize) {
@@ -332,6 +341,7 @@ impl World {
         for output in outputs {
             self.do_output(server, output);
         }
+        self.check_unseen(server);
     }
 
     fn do_output(&mut self, server: usize, output: Output) {
@@ -353,6 +363,7 @@ impl World {
                     self.send_down(conn, message);
                 }
             }
+            Output::Event(Event::Job { job, .. } | Event::Attempt { job, .. }) => self.checker.told_of(job),
             Output::Event(_) => {}
             Output::StepDown { more_than, reason } => {
                 self.note(|| format!("server {server}: {reason}"));
@@ -371,7 +382,7 @@ impl World {
         this.life += 1;
         this.role = Role::Down;
         this.paused_until = 0;
-        self.after(restart_in, Event::ServerStarts(server));
+        self.after(restart_in, world::Event::ServerStarts(server));
     }
 
     pub(crate) fn server_starts(&mut self, server: usize) {

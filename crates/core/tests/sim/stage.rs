@@ -81,9 +81,20 @@ impl Stage {
 
     /// A client submits; the job is safe when this returns.
     pub(crate) fn submit(&mut self, spec: JobSpec) -> JobId {
+        let client = self.send(spec);
+        self.wait_acked(client)
+    }
+
+    /// A client begins to submit, and does so until it is answered.
+    pub(crate) fn send(&mut self, spec: JobSpec) -> usize {
         let client = self.world.clients.len();
         self.world.clients.push(Client::scripted(&format!("script {client}"), spec));
         self.world.after(0, Event::Submit(client));
+        client
+    }
+
+    /// Waits until a client is answered; with the job that answers it.
+    pub(crate) fn wait_acked(&mut self, client: usize) -> JobId {
         self.wait("the job is acknowledged", |world| world.clients[client].job.is_some());
         self.world.clients[client].job.unwrap_or(JobId::new(0, [0; 10]))
     }
@@ -113,6 +124,13 @@ impl Stage {
         let before = self.world.store.renewed_at;
         self.wait("the row is renewed", |world| world.store.renewed_at > before);
         self.run_for(10 * MS);
+    }
+
+    /// Waits for the moment just after a ping of the worker was answered.
+    pub(crate) fn just_pinged(&mut self, worker: usize) {
+        let pinged = self.world.workers[worker].session.next_tick();
+        self.wait("the next ping", |world| world.workers[worker].session.next_tick() > pinged);
+        self.run_for(20 * MS);
     }
 
     /// Everyone may connect to whoever leads; all must come to an end. What went wrong, if anything.

@@ -191,6 +191,7 @@ impl World {
         let current = term == self.store.state.term();
         if current && self.store.full_until > self.now && !self.checker.was_applied(term, batch.number) {
             self.note(|| format!("store: batch {term}/{} is refused, the disk is full", batch.number));
+            self.checker.had_no_room(batch);
             return Err(CommitError::Refused(StoreError::Full("injected".into())));
         }
         let result = self.store.state.commit(term, batch);

@@ -6,13 +6,16 @@ use crate::store::Sort;
 use crate::stories::{Script, Told};
 
 /// Every trap.
-pub(crate) const TRAPS: [Script; 6] = [
+pub(crate) const TRAPS: [Script; 9] = [
     ("a deaf leader", deaf_leader),
     ("a slow bump", slow_bump),
     ("a worker that goes back", worker_goes_back),
     ("a late pong", late_pong),
     ("drifting clocks", drifting_clocks),
     ("an assignment of another life", assignment_of_another_life),
+    ("a submission refused with its lease", refused_with_its_lease),
+    ("a duplicate that found a free worker", duplicate_finds_a_free_worker),
+    ("a worker that dies with a job that never was", dies_with_a_job_that_never_was),
 ];
 
 /// Alice cannot reach the store but goes on talking to her worker, as long as her authority lasts. Bob, who leads
@@ -79,6 +82,7 @@ fn late_pong() -> Told {
     stage.wait_open(0);
     let id = stage.submit(job(5));
     stage.wait_started(id, 1);
+    stage.just_pinged(0);
     let conn = stage.world.workers[0].conn.unwrap_or(0);
     stage.world.conns[conn].late_down = stage.world.now + 2 * S;
     stage.world.run_for(1_100 * MS);
@@ -101,10 +105,7 @@ fn drifting_clocks() -> Told {
     stage.wait_started(id, 1);
     stage.world.workers[1].only = Some(ALICE);
     stage.run_for(5 * S);
-    // Just after an answered ping.
-    let pinged = stage.world.workers[0].session.next_tick();
-    stage.wait("the next ping", |world| world.workers[0].session.next_tick() > pinged);
-    stage.run_for(20 * MS);
+    stage.just_pinged(0);
     stage.world.part(0, None, 10 * S);
     stage.run_for(9 * S);
     stage.expect(stage.starts(id) == 2, "the job ran again, once the first worker had given up");
@@ -131,6 +132,58 @@ fn assignment_of_another_life() -> Told {
     stage.wait_open(0);
     stage.run_for(10 * S);
     stage.expect(stage.starts(id) == 1, "the job ran once");
+    stage.finish().map(|_| ())
+}
+
+/// The disk is full when a job is submitted, and a worker is free. The client is told no; then nothing of it may be
+/// left, neither the lease, which was in the same batch, nor the threads that it took.
+fn refused_with_its_lease() -> Told {
+    let mut stage = Stage::new(&[ALICE], S);
+    stage.wait_open(0);
+    stage.world.store.full_until = stage.world.now + 300 * MS;
+    let id = stage.submit(job(1));
+    stage.wait_started(id, 1);
+    stage.expect(stage.world.checker.joint.refused > 0, "a lease was refused with its job");
+    stage.expect(stage.world.checker.joint.keyed > 0, "a lease was written with its job");
+    stage.finish().map(|_| ())
+}
+
+/// A job runs and holds its unique key when it is submitted again. A second worker is free, and its lease is written
+/// before anyone knows that there is nothing new to run.
+fn duplicate_finds_a_free_worker() -> Told {
+    let mut stage = Stage::new(&[ALICE, ALICE], 3 * S);
+    stage.wait_open(0);
+    stage.wait_open(1);
+    let mut spec = job(1);
+    spec.options.unique_key = Some("once".into());
+    let first = stage.submit(spec.clone());
+    stage.wait_started(first, 1);
+    let second = stage.submit(spec);
+    stage.run_for(S);
+    stage.expect(second == first, "the first job answers the second request");
+    stage.expect(stage.world.checker.joint.void > 0, "a lease was written in vain");
+    stage.expect(stage.world.checker.starts == [first], "one handler began");
+    stage.finish().map(|_| ())
+}
+
+/// While a job and its lease are on their way to a full disk the worker dies. The end of that lease is decided, and
+/// then there is neither lease nor job.
+fn dies_with_a_job_that_never_was() -> Told {
+    let mut stage = Stage::new(&[ALICE], S);
+    stage.wait_open(0);
+    stage.world.store.full_until = stage.world.now + S;
+    stage.world.store.late = Some((ALICE, Sort::Commit, 200 * MS));
+    let client = stage.send(job(1));
+    stage.run_for(100 * MS);
+    let session = stage.world.workers[0].session.id();
+    stage.world.crash_worker(0);
+    stage.world.worker_died(session);
+    stage.run_for(S);
+    stage.world.store.late = None;
+    stage.expect(stage.world.checker.joint.refused > 0, "a lease was refused with its job");
+    let id = stage.wait_acked(client);
+    stage.wait_started(id, 1);
+    stage.expect(stage.world.checker.lost == 0, "what never was is not lost");
     stage.finish().map(|_| ())
 }
 

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use ganger_core::change::{After, Applied, AttemptEnd, AttemptRecord, Change, End, Replayed, Submitted};
+use ganger_core::change::{
+    After, Applied, Assignment, AttemptEnd, AttemptRecord, Change, End, Intake, Replayed, Submission,
+    Submitted,
+};
 use ganger_core::job::State;
 use ganger_core::outcome::Outcome;
 use ganger_core::rules::Standing;
@@ -16,30 +19,8 @@ impl Checker {
     /// One change was written.
     pub(crate) fn wrote(&mut self, change: &Change, applied: &Applied, at: Wall) {
         match change {
-            Change::Submit(submission) => {
-                let Applied::Submitted(Submitted::Accepted(intakes)) = applied else { return };
-                for (new, intake) in submission.jobs.iter().zip(intakes) {
-                    if intake.job() == new.id {
-                        self.took_in(new);
-                    }
-                }
-            }
-            Change::Assign(assignment) => {
-                let session = assignment.session;
-                let open = self.sessions.get(&session) == Some(&true);
-                self.require(open, || format!("a lease is given to {session}, which is not open"));
-                for (fence, lease) in assignment.fenced() {
-                    let known = self.fates.insert(fence, LeaseFate::Open);
-                    self.require(known.is_none(), || format!("{fence} is given twice"));
-                    let Some(record) = self.jobs.get_mut(&lease.job) else {
-                        self.fail(format!("a lease on {}, which is not there", short(lease.job)));
-                        continue;
-                    };
-                    let free = record.lease.is_none() && record.end.is_none();
-                    record.lease = Some((fence, session));
-                    self.require(free, || format!("P2: {} gets a second lease", short(lease.job)));
-                }
-            }
+            Change::Submit(submission) => self.submitted(submission, applied),
+            Change::Assign(assignment) => self.assigned(assignment),
             Change::End(end) => self.ended(end, at),
             Change::Finish(finish) => {
                 let leased = self.jobs.get(&finish.job).is_some_and(|record| record.lease.is_some());
@@ -78,6 +59,52 @@ impl Checker {
             }
             Change::Log(_) | Change::PurgeDead { .. } | Change::Prune { .. } => {}
         }
+    }
+
+    fn submitted(&mut self, submission: &Submission, applied: &Applied) {
+        self.named.extend(submission.jobs.iter().map(|new| (new.id, false)));
+        let Applied::Submitted(Submitted::Accepted(intakes)) = applied else { return };
+        for (new, intake) in submission.jobs.iter().zip(intakes) {
+            if *intake == Intake::Created(new.id) {
+                self.named.insert(new.id, true);
+                self.took_in(new);
+            }
+        }
+        if submission.idempotency.is_some() {
+            self.keyed.extend(submission.jobs.iter().map(|new| new.id));
+        }
+    }
+
+    fn assigned(&mut self, assignment: &Assignment) {
+        let session = assignment.session;
+        let open = self.sessions.get(&session) == Some(&true);
+        self.require(open, || format!("a lease is given to {session}, which is not open"));
+        let before = self.joint.void;
+        for (fence, lease) in assignment.fenced() {
+            let void = self.named.get(&lease.job) == Some(&false);
+            let fate = if void { LeaseFate::Void } else { LeaseFate::Open };
+            let known = self.fates.insert(fence, fate);
+            self.require(known.is_none(), || format!("{fence} is given twice"));
+            if void {
+                self.joint.void += 1;
+                continue;
+            }
+            let Some(record) = self.jobs.get_mut(&lease.job) else {
+                self.fail(format!("a lease on {}, which is not there", short(lease.job)));
+                continue;
+            };
+            let free = record.lease.is_none() && record.end.is_none();
+            record.lease = Some((fence, session));
+            if self.named.contains_key(&lease.job) {
+                let unique = record.new.spec.options.unique_key.is_some();
+                let keyed = unique || self.keyed.contains(&lease.job);
+                let count = if keyed { &mut self.joint.keyed } else { &mut self.joint.keyless };
+                *count += 1;
+            }
+            self.require(free, || format!("P2: {} gets a second lease", short(lease.job)));
+        }
+        let void = usize::try_from(self.joint.void - before).unwrap_or(0);
+        self.joint.mixed += u64::from(void > 0 && void < assignment.leases.len());
     }
 
     fn took_in(&mut self, new: &ganger_core::change::NewJob) {
