@@ -112,6 +112,43 @@ const BAD_JOBS: [(&str, &str); 46] = [
     (r#"{"kind": "a", "concurrency_key": "x"}"#, "/concurrency_key"),
 ];
 
+/// What a worker over HTTP may get wrong: the verb, a body, and the pointer that the answer must name.
+const BAD_REPORTS: [(&str, &str, &str); 33] = [
+    ("claim", r#"{"max": 0}"#, "/max"),
+    ("claim", r#"{"max": 65}"#, "/max"),
+    ("claim", r#"{"max": "many"}"#, "/max"),
+    ("claim", r#"{"max": 1e999}"#, "/max"),
+    ("claim", r#"{"lease": "999ms"}"#, "/lease"),
+    ("claim", r#"{"lease": "1h1s"}"#, "/lease"),
+    ("claim", r#"{"lease": true}"#, "/lease"),
+    ("claim", r#"{"wait": "61s"}"#, "/wait"),
+    ("claim", r#"{"wait": -1}"#, "/wait"),
+    ("claim", r#"{"kinds": "a"}"#, "/kinds"),
+    ("claim", r#"{"kinds": ["a b"]}"#, "/kinds"),
+    ("claim", r#"{"kinds": ["a\u0000"]}"#, "/kinds"),
+    ("claim", r#"{"worker": "a\u0000"}"#, "/worker"),
+    ("claim", r#"{"worker": 1}"#, "/worker"),
+    ("complete", r#"{"result": 1, "result": 2}"#, "/result"),
+    ("complete", r#"{"error": "none"}"#, "/error"),
+    ("fail", r#"{"error": 1}"#, "/error"),
+    ("fail", r#"{"error": "\ud800"}"#, "/error"),
+    ("fail", r#"{"fatal": "yes"}"#, "/fatal"),
+    ("fail", r#"{"fatal": 1}"#, "/fatal"),
+    ("fail", r#"{"retry_after": -1}"#, "/retry_after"),
+    ("fail", r#"{"retry_after": "soon"}"#, "/retry_after"),
+    ("fail", r#"{"retry_after": 1e300}"#, "/retry_after"),
+    ("fail", r#"{"fatal": true, "retry_after": "1s"}"#, "/retry_after"),
+    ("extend", r#"{"lease": "1h"}"#, "/lease"),
+    ("release", r#"{"started": "no"}"#, "/started"),
+    ("release", r#"{"started": 0}"#, "/started"),
+    ("progress", r#"{"fraction": 1.01}"#, "/fraction"),
+    ("progress", r#"{"fraction": -0.01}"#, "/fraction"),
+    ("progress", r#"{"fraction": 1e999}"#, "/fraction"),
+    ("progress", r#"{"fraction": "half"}"#, "/fraction"),
+    ("progress", r#"{"note": 1}"#, "/note"),
+    ("log", r#"{"text": ["a"]}"#, "/text"),
+];
+
 /// Addresses with something wrong in the path or the query.
 const BAD_READS: [&str; 32] = [
     "/v1/jobs?state=lost",
@@ -158,6 +195,7 @@ async fn bad_input_is_refused_on_every_route_and_the_server_goes_on() {
     sizes(&url).await;
     headers(&url).await;
     imports(&url).await;
+    reports(&url).await;
     claimed_length(&url).await;
     still_serves(&url).await;
     server.stop().await;
@@ -283,6 +321,45 @@ async fn imports(url: &str) {
     assert_eq!((&answer["accepted"], &answer["rejected"]), (&1.into(), &(bad + 1).into()), "{answer}");
     let last = answer["errors"].as_array().unwrap().last().unwrap();
     assert_eq!((&last["line"], &last["code"]), (&(bad + 1).into(), &"body_too_large".into()));
+}
+
+/// Reports on a lease that is really held, so that only their bodies are wrong: none of them touches it.
+async fn reports(url: &str) {
+    let json = |answer: reqwest::Response| async move { answer.json::<Value>().await.unwrap() };
+    let job = CLIENT.post(format!("{url}/v1/jobs")).body("{\"kind\": \"a\", \"queue\": \"leased\"}");
+    let id = json(job.send().await.unwrap()).await["id"].as_str().unwrap().to_owned();
+    let claim = CLIENT.post(format!("{url}/v1/queues/leased:claim")).body("{\"lease\": \"1h\"}");
+    let claimed = json(claim.send().await.unwrap()).await;
+    let token = claimed["jobs"][0]["lease_token"].as_str().unwrap();
+    let path = |verb: &str| match verb {
+        "claim" => format!("{url}/v1/queues/leased:claim"),
+        _ => format!("{url}/v1/leases/{token}:{verb}"),
+    };
+    for verb in ["complete", "fail", "extend", "release", "progress", "log"] {
+        for (what, body) in bad_bodies() {
+            let problem = refused(CLIENT.post(path(verb)).body(body), &format!("{verb} with {what}")).await;
+            let code = problem["code"].as_str().unwrap();
+            assert!(["malformed_json", "validation_failed"].contains(&code), "{verb}, {what}: {problem}");
+        }
+        let large = format!("{{\"x\": \"{}\"}}", "x".repeat(2 << 20));
+        let problem = refused(CLIENT.post(path(verb)).body(large), &format!("a large {verb}")).await;
+        assert_eq!(problem["code"], "body_too_large", "{verb}");
+    }
+    for verb in ["claim", "complete", "fail", "extend", "release", "progress", "log"] {
+        let problem = refused(CLIENT.post(format!("{}?x=1", path(verb))), &format!("{verb}?x=1")).await;
+        assert_eq!(problem["code"], "invalid_parameter", "{verb}");
+    }
+    for (verb, body, pointer) in BAD_REPORTS {
+        let problem = refused(CLIENT.post(path(verb)).body(body), &format!("{verb} {body}")).await;
+        let named = problem["errors"].as_array().is_some_and(|e| e.iter().any(|e| e["pointer"] == pointer));
+        assert!(problem["status"] == 422 && named, "{verb} {body}: {problem}");
+    }
+    let running = json(CLIENT.get(format!("{url}/v1/jobs/{id}")).send().await.unwrap()).await;
+    assert_eq!((&running["state"], &running["attempt"]), (&"running".into(), &1.into()), "{running}");
+    let done = CLIENT.post(path("complete")).body("{\"result\": \"fine\"}").send().await.unwrap();
+    assert_eq!(done.status(), StatusCode::OK);
+    let result = CLIENT.get(format!("{url}/v1/jobs/{id}/result")).send().await.unwrap();
+    assert_eq!(result.text().await.unwrap(), "\"fine\"");
 }
 
 /// A client that claims a body of 256 MiB and sends nothing is refused at once.

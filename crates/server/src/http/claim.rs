@@ -15,7 +15,7 @@ use utoipa::{OpenApi, ToSchema};
 
 use super::fields::{self, Object};
 use super::problem::{Code, Problem};
-use super::request::{self, Answer, Segment};
+use super::request::{self, Answer, Params, Segment};
 use crate::api::{HumanDuration, ProblemBody};
 use crate::claims::{
     CLAIM_JOBS, CLAIM_WAIT, ClaimRequest, Claimed, Claims, Extended, Reported, Token, TokenError,
@@ -110,10 +110,16 @@ struct RecordedBody {
 #[utoipa::path(post, path = "/v1/queues/{queue}:claim", tag = "leases", params(("queue" = String, Path)),
     request_body = serde_json::Value,
     responses((status = 200, body = ClaimBody, description = "An empty list if none came in time")))]
-async fn claim(State(claims): State<Claims>, Segment(segment): Segment, request: Request) -> Answer {
+async fn claim(
+    State(claims): State<Claims>,
+    Segment(segment): Segment,
+    params: Params,
+    request: Request,
+) -> Answer {
     let Some(queue) = segment.strip_suffix(":claim") else {
         return Err(super::no_route(request.uri().path()));
     };
+    params.only(&[])?;
     let queue = queue.parse::<QueueName>().map_err(|e| Problem::parameter("queue", e.to_string()))?;
     let bytes = request::body(request, request::SMALL_BODY).await?;
     let claimed = claims.claim(claim_request(queue, text(&bytes)?)?).await?;
@@ -171,7 +177,12 @@ fn claim_body(claimed: Claimed) -> Result<ClaimBody, Problem> {
     Ok(ClaimBody { jobs: claimed.jobs.into_iter().map(body).collect::<Result<_, _>>()? })
 }
 
-async fn lease(State(claims): State<Claims>, Segment(segment): Segment, request: Request) -> Answer {
+async fn lease(
+    State(claims): State<Claims>,
+    Segment(segment): Segment,
+    params: Params,
+    request: Request,
+) -> Answer {
     let Some((token, verb)) = segment.split_once(':') else {
         return Err(super::no_route(request.uri().path()));
     };
@@ -179,6 +190,7 @@ async fn lease(State(claims): State<Claims>, Segment(segment): Segment, request:
         let detail = format!("a lease has the verbs {}", VERBS.join(", "));
         return Err(Problem::new(Code::MethodNotAllowed, detail));
     }
+    params.only(&[])?;
     let token = token.parse().map_err(|e: TokenError| Problem::new(Code::InvalidParameter, e.to_string()))?;
     match verb {
         "complete" => complete(&claims, token, request).await,
