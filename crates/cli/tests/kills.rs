@@ -3,6 +3,7 @@
 
 mod campaign;
 
+use campaign::supervised::{self, LONG_TTL};
 use campaign::{Campaign, Fault, run};
 
 /// The server dies five times while clients submit and workers run.
@@ -28,4 +29,12 @@ async fn a_worker_that_wakes_late_changes_nothing() {
     verdict.assert_clean(120);
     assert!(verdict.lost_attempts > 0, "the stopped worker lost no lease: {verdict:#?}");
     assert!(verdict.refused_reports > 0, "the zombie never reported: {verdict:#?}");
+}
+
+/// The session would live on for a minute; the supervisor's word ends it. The seconds are for `make soak`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_job_of_a_child_that_died_runs_elsewhere_long_before_its_session_runs_out() {
+    let recovery = supervised::kill_children(1).await[0];
+    assert!(recovery.noticed <= recovery.started, "{recovery:?}");
+    assert!(recovery.started < LONG_TTL / 4, "{recovery:?}");
 }

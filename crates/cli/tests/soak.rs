@@ -2,7 +2,13 @@
 
 mod campaign;
 
+use std::time::Duration;
+
+use campaign::supervised;
 use campaign::{Campaign, Fault, run};
+
+/// A job whose worker died under its supervisor's eyes runs elsewhere within this.
+const SUPERVISED: Duration = Duration::from_secs(2);
 
 async fn soak(fault: Fault, times: usize, jobs: usize) {
     let verdict = run(Campaign { fault, times, jobs, workers: 3 }).await;
@@ -26,4 +32,16 @@ async fn fifty_kills_of_workers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_zombies() {
     soak(Fault::StopWorker, 20, 1_500).await;
+}
+
+#[ignore = "long: make soak"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twenty_kills_under_a_supervisor() {
+    let mut recoveries = supervised::kill_children(20).await;
+    recoveries.sort_by_key(|recovery| recovery.started);
+    let (median, worst) = (recoveries[recoveries.len() / 2], recoveries[recoveries.len() - 1]);
+    for (which, figure) in [("median", median), ("worst", worst)] {
+        println!("{which}: noticed after {:?}, started after {:?}", figure.noticed, figure.started);
+    }
+    assert!(worst.started <= SUPERVISED, "{recoveries:#?}");
 }

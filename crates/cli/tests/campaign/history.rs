@@ -229,9 +229,9 @@ impl Client {
     async fn judge(&self, id: &str, job: &Value, verdict: &mut Verdict) {
         let attempts = self.get(&format!("/v1/jobs/{id}/attempts")).await.unwrap_or_default();
         let attempts = attempts["items"].as_array().cloned().unwrap_or_default();
-        let numbers: Vec<u64> = attempts.iter().filter_map(|a| a["number"].as_u64()).collect();
+        let numbers: Vec<u64> = attempts.iter().filter_map(|a| a["attempt"].as_u64()).collect();
         let ok = attempts.iter().filter(|a| a["outcome"] == "ok").count();
-        let counted: Vec<u64> = (1..=numbers.len() as u64).collect();
+        let counted: Vec<u64> = (1..=attempts.len() as u64).collect();
         if numbers != counted || ok != 1 {
             verdict.recorded_twice.push(format!("{id}: attempts {numbers:?}, {ok} of them ok"));
         }

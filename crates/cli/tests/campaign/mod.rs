@@ -3,6 +3,7 @@
 
 pub(crate) mod history;
 pub(crate) mod processes;
+pub(crate) mod supervised;
 
 use std::time::{Duration, Instant};
 
