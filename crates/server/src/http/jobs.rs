@@ -178,9 +178,7 @@ async fn verb(
         "run-now" => ("/v1/jobs/{id}:run-now", run_now(&app, id, &params, request).await),
         _ => return super::no_route(&path).into_response(),
     };
-    let mut response = answer.into_response();
-    response.extensions_mut().insert(RouteLabel(label));
-    response
+    RouteLabel(label).on(answer)
 }
 
 /// Cancel a job

@@ -10,12 +10,22 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::App;
 use super::problem::{Code, Problem};
+use super::request::Answer;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The route of a request for the metrics, where the matched path does not tell its verb.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RouteLabel(pub(super) &'static str);
+
+impl RouteLabel {
+    /// An answer that counts under this route.
+    pub(super) fn on(self, answer: Answer) -> Response {
+        let mut response = answer.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
 
 /// The layer.
 pub(super) async fn observe(State(app): State<App>, request: Request, next: Next) -> Response {

@@ -88,9 +88,7 @@ async fn verb(
             return Problem::new(Code::MethodNotAllowed, detail).into_response();
         }
     };
-    let mut response = answer.into_response();
-    response.extensions_mut().insert(RouteLabel(label));
-    response
+    RouteLabel(label).on(answer)
 }
 
 /// Hands a request to the worker protocol over HTTP.

@@ -54,9 +54,7 @@ async fn verb(
 ) -> Response {
     match segment.rsplit_once(':') {
         Some((id, "drain")) => {
-            let mut response = drain(&app, id, &params, request).await.into_response();
-            response.extensions_mut().insert(RouteLabel("/v1/workers/{id}:drain"));
-            response
+            RouteLabel("/v1/workers/{id}:drain").on(drain(&app, id, &params, request).await)
         }
         _ => {
             let detail = format!("a worker has the verb {}: POST /v1/workers/{{id}}:drain", VERBS.join(", "));
