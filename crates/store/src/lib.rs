@@ -1,10 +1,12 @@
 //! Where Ganger keeps jobs. The store is the truth; memory is only the speed.
 //!
 //! [`Store`] is the whole contract: one write method, batch-shaped, and narrow reads. [`memory`] is the
-//! shortest correct one, [`sqlite`] the embedded one that a server runs on.
+//! shortest correct one, [`sqlite`] the embedded one, [`postgres`] the one that several servers share ([`shared`]).
 
 pub mod conformance;
 pub mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 pub mod read;
 pub mod shared;
 #[cfg(feature = "sqlite")]
@@ -13,12 +15,16 @@ pub mod sqlite;
 pub mod testing;
 
 mod log;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod outcomes;
 mod refusal;
 mod retention;
 mod store;
 mod tallies;
 
 pub use memory::{MemoryState, MemoryStore};
+#[cfg(feature = "postgres")]
+pub use postgres::{PgOptions, PgStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{CommitError, Store, StoreError};

@@ -29,3 +29,26 @@ mod sqlite {
         .await;
     }
 }
+
+#[cfg(feature = "postgres")]
+mod postgres {
+    use ganger_store::testing::Postgres;
+    use ganger_store::{PgOptions, PgStore};
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn postgres_conforms() {
+        let runtime = tokio::runtime::Handle::current();
+        conformance::run(|| {
+            let store = tokio::task::block_in_place(|| runtime.block_on(open()));
+            Arc::new(store) as Arc<dyn Store>
+        })
+        .await;
+    }
+
+    async fn open() -> PgStore {
+        let url = Postgres::shared().migrated_database().await;
+        PgStore::connect(&PgOptions::new(url)).await.unwrap()
+    }
+}

@@ -1,0 +1,229 @@
+//! Migrations of the schema: numbered files, up and down, each in one transaction with its number.
+//!
+//! A server migrates up when it starts, one server at a time. A database from a newer version is refused, for
+//! this binary does not know what its tables mean; so is one whose migrations are not those of this binary.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+use tokio_postgres::Client;
+
+use super::connection::Connector;
+use super::error::{Failure, plain};
+use crate::store::StoreError;
+
+/// Longest wait for another server's migration.
+const TURN: Duration = Duration::from_secs(120);
+
+/// One step of the schema.
+struct Migration {
+    version: u32,
+    name: &'static str,
+    up: &'static str,
+    down: &'static str,
+}
+
+/// In order, without gaps.
+const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    name: "initial",
+    up: include_str!("migrations/0001_initial.up.sql"),
+    down: include_str!("migrations/0001_initial.down.sql"),
+}];
+
+/// The version that this binary works with.
+#[must_use]
+pub fn latest() -> u32 {
+    MIGRATIONS.last().map_or(0, |last| last.version)
+}
+
+/// Where a schema stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// What the database has; 0 if it is empty.
+    pub version: u32,
+    /// Every migration this binary knows, in order.
+    pub migrations: Vec<Step>,
+}
+
+/// One migration, as listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its number.
+    pub version: u32,
+    /// What it is about.
+    pub name: &'static str,
+    /// Whether the database has it.
+    pub applied: bool,
+}
+
+/// Where the schema of a database stands. It only looks.
+///
+/// # Errors
+/// If the database cannot be reached.
+pub async fn status(url: &str) -> Result<Status, StoreError> {
+    let connection = Connector::new(url)?.plain(&[]).await?;
+    let version = version(&connection.client).await?;
+    let migrations = MIGRATIONS
+        .iter()
+        .map(|m| Step { version: m.version, name: m.name, applied: m.version <= version })
+        .collect();
+    Ok(Status { version, migrations })
+}
+
+/// Brings a database to the newest version, or to `to`. Returns the version.
+///
+/// # Errors
+/// If the database cannot be reached, is newer than this binary, or a migration fails; then the schema stays where the
+/// last whole migration brought it.
+pub async fn up(url: &str, to: Option<u32>) -> Result<u32, StoreError> {
+    climb(&Connector::new(url)?, to.unwrap_or_else(latest)).await
+}
+
+/// Takes a database back to a version. Data that only later versions can hold is lost; version 0 is empty. Returns the
+/// version.
+///
+/// # Errors
+/// As for [`up`].
+pub async fn down(url: &str, to: u32) -> Result<u32, StoreError> {
+    let connection = Connector::new(url)?.migrator().await?;
+    let client = &connection.client;
+    let from = known_version(client).await?;
+    for migration in MIGRATIONS.iter().rev().filter(|m| m.version > to && m.version <= from) {
+        step(client, migration, Direction::Down).await?;
+    }
+    version(client).await
+}
+
+/// Brings a database up to a version.
+pub(super) async fn climb(connector: &Connector, to: u32) -> Result<u32, StoreError> {
+    let connection = connector.plain(&[]).await?;
+    connector.check(&connection.client).await?;
+    if known_version(&connection.client).await? >= to {
+        return Ok(to);
+    }
+    drop(connection);
+    let connection = connector.migrator().await?;
+    let client = &connection.client;
+    // Again, now that it is our turn.
+    let from = known_version(client).await?;
+    for migration in MIGRATIONS.iter().filter(|m| m.version > from && m.version <= to) {
+        step(client, migration, Direction::Up).await?;
+    }
+    version(client).await
+}
+
+/// Checks that a database has the newest version.
+pub(super) async fn check(connector: &Connector) -> Result<(), StoreError> {
+    let connection = connector.plain(&[]).await?;
+    connector.check(&connection.client).await?;
+    let found = known_version(&connection.client).await?;
+    if found < latest() {
+        return Err(StoreError::Failed(format!(
+            "the database has schema version {found} and this ganger needs {}; run `ganger migrate up`",
+            latest()
+        )));
+    }
+    Ok(())
+}
+
+/// Waits for our turn, which lasts as long as the connection, and makes the place where migrations are remembered.
+pub(super) async fn prepare(client: &Client) -> Result<(), StoreError> {
+    let preparing = client.batch_execute(
+        "SELECT pg_advisory_lock(1196314183, 1);
+         CREATE SCHEMA IF NOT EXISTS ganger;
+         CREATE TABLE IF NOT EXISTS ganger.migration (
+             version    integer     NOT NULL PRIMARY KEY,
+             name       text        NOT NULL,
+             checksum   bytea       NOT NULL,
+             applied_at timestamptz NOT NULL DEFAULT clock_timestamp());",
+    );
+    timeout(TURN, preparing)
+        .await
+        .map_err(|_| StoreError::Unavailable("another server is migrating the database".into()))?
+        .map_err(|error| plain("cannot prepare the database for migration", &error))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Up,
+    Down,
+}
+
+/// The version of a database, unless it is newer than this binary, or other than it.
+async fn known_version(client: &Client) -> Result<u32, StoreError> {
+    let found = version(client).await?;
+    if found > latest() {
+        return Err(StoreError::Failed(format!(
+            "the database has schema version {found} and this ganger knows up to {}; use the ganger that migrated \
+             it, or a newer one",
+            latest()
+        )));
+    }
+    for migration in MIGRATIONS.iter().filter(|m| m.version <= found) {
+        let version = i32::try_from(migration.version).unwrap_or(i32::MAX);
+        let same = client
+            .query_opt(
+                "SELECT checksum = sha256(convert_to($2, 'UTF8')) FROM ganger.migration WHERE version = $1",
+                &[&version, &migration.up],
+            )
+            .await
+            .map_err(|error| plain("cannot read the schema version", &error))?;
+        if same.is_none_or(|row| !row.get::<_, bool>(0)) {
+            return Err(StoreError::Failed(format!(
+                "the database was not migrated to version {} ({}) by a ganger like this one; its schema is another",
+                migration.version, migration.name
+            )));
+        }
+    }
+    Ok(found)
+}
+
+async fn version(client: &Client) -> Result<u32, StoreError> {
+    let read = async {
+        let there: bool =
+            client.query_one("SELECT to_regclass('ganger.migration') IS NOT NULL", &[]).await?.get(0);
+        if !there {
+            return Ok(0);
+        }
+        let row = client.query_one("SELECT coalesce(max(version), 0) FROM ganger.migration", &[]).await?;
+        Ok::<_, Failure>(u32::try_from(row.get::<_, i32>(0)).unwrap_or(0))
+    };
+    read.await.map_err(|failure| failure.into_error("cannot read the schema version"))
+}
+
+async fn step(client: &Client, migration: &Migration, direction: Direction) -> Result<(), StoreError> {
+    let version = i32::try_from(migration.version).unwrap_or(i32::MAX);
+    let run = async {
+        client.batch_execute("BEGIN").await?;
+        match direction {
+            Direction::Up => {
+                client.batch_execute(migration.up).await?;
+                client
+                    .execute(
+                        "INSERT INTO ganger.migration (version, name, checksum)
+                         VALUES ($1, $2, sha256(convert_to($3, 'UTF8')))",
+                        &[&version, &migration.name, &migration.up],
+                    )
+                    .await?;
+            }
+            Direction::Down => {
+                client.batch_execute(migration.down).await?;
+                client.execute("DELETE FROM ganger.migration WHERE version = $1", &[&version]).await?;
+            }
+        }
+        client.batch_execute("COMMIT").await?;
+        Ok::<_, Failure>(())
+    };
+    let done = run.await;
+    if done.is_err() {
+        // The connection is closed after an error in any case; this only makes it sooner.
+        let _ = client.batch_execute("ROLLBACK").await;
+    }
+    let name = migration.name;
+    done.map_err(|failure| {
+        failure.into_error(&format!("cannot migrate through version {version} ({name})"))
+    })?;
+    tracing::info!(version, "migrated the schema through version {version}");
+    Ok(())
+}

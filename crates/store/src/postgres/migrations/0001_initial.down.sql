@@ -1,0 +1,23 @@
+-- Takes the first schema back, and every job with it.
+DROP FUNCTION ganger.drop_empty_day(integer);
+DROP FUNCTION ganger.drop_day(integer);
+DROP FUNCTION ganger.make_day(integer);
+DROP FUNCTION ganger.expect(bigint, bigint);
+DROP FUNCTION ganger.begin_batch(bigint, bigint, bigint);
+DROP FUNCTION ganger.assert_term(bigint, bigint);
+DROP TABLE ganger.server;
+DROP TABLE ganger.sweep;
+DROP TABLE ganger.log;
+DROP TABLE ganger.counter;
+DROP TABLE ganger.unique_key;
+DROP TABLE ganger.idempotency;
+DROP TABLE ganger.queue;
+DROP TABLE ganger.session;
+DROP TABLE ganger.assignment;
+DROP TABLE ganger.attempt;
+DROP TABLE ganger.payload;
+DROP TABLE ganger.job_dead;
+DROP TABLE ganger.job_history;
+DROP TABLE ganger.job;
+DROP TABLE ganger.batch;
+DROP TABLE ganger.leader;

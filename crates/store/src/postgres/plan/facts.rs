@@ -1,0 +1,203 @@
+//! What is known of the rows that a segment touches.
+
+use std::collections::{HashMap, HashSet};
+
+use ganger_core::change::{Change, Intake, LiveJob, Replay, Submission};
+use ganger_core::job::State;
+use ganger_core::{Fence, JobId, SessionId, Wall};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::postgres::error::Failure;
+use crate::postgres::pipeline::{Pipeline, param};
+use crate::postgres::{codec, row, sql};
+
+/// What is known of the rows that a segment touches, and what the segment makes of the ledgers and logs among them. The
+/// default is to know nothing and to believe the leader.
+#[derive(Default)]
+pub(in crate::postgres) struct Facts {
+    /// Whether everything was read: what is not here does not exist.
+    pub(super) read: bool,
+    pub(super) jobs: HashMap<JobId, LiveFact>,
+    pub(super) finals: HashMap<JobId, FinalFact>,
+    pub(super) closed: HashSet<SessionId>,
+    pub(super) answers: HashMap<(String, String), Answer>,
+    /// By kind and key.
+    pub(super) holders: HashMap<(String, String), Holder>,
+    pub(super) logs: HashMap<(JobId, u32), String>,
+}
+
+/// A live job.
+pub(super) struct LiveFact {
+    pub(super) kind: String,
+    pub(super) unique_key: Option<String>,
+    pub(super) unique_for: Option<i64>,
+    pub(super) last_fence: Option<Fence>,
+}
+
+/// A final job.
+pub(in crate::postgres) struct FinalFact {
+    /// As it would be live again, but for its place and its due time.
+    pub(in crate::postgres) job: LiveJob,
+    pub(in crate::postgres) state: State,
+    /// The attempt that its row carries.
+    pub(in crate::postgres) last_attempt: Option<(u32, Vec<u8>)>,
+}
+
+/// What an idempotency key was answered with.
+#[derive(Clone)]
+pub(super) struct Answer {
+    pub(super) fingerprint: Vec<u8>,
+    pub(super) until: Wall,
+    pub(super) intake: Vec<Intake>,
+}
+
+/// Who holds a unique key.
+#[derive(Clone, Copy)]
+pub(super) struct Holder {
+    pub(super) job: JobId,
+    /// `None` while the job is live.
+    pub(super) until: Option<Wall>,
+}
+
+/// What must be read before changes can be taken.
+#[derive(Default)]
+pub(in crate::postgres) struct Wanted {
+    jobs: Vec<Uuid>,
+    finals: Vec<Uuid>,
+    replays: Vec<Uuid>,
+    sessions: Vec<Uuid>,
+    answers: (Vec<Vec<u8>>, Vec<Vec<u8>>),
+    holders: (Vec<String>, Vec<String>),
+    logs: (Vec<Uuid>, Vec<i32>),
+}
+
+impl Wanted {
+    /// By these changes.
+    pub(in crate::postgres) fn by(changes: &[Change]) -> Wanted {
+        let mut wanted = Wanted::default();
+        for change in changes {
+            match change {
+                Change::Submit(submission) => wanted.submission(submission),
+                Change::Assign(assignment) => {
+                    wanted.jobs.extend(assignment.leases.iter().map(|lease| lease.job.uuid()));
+                }
+                Change::End(end) => wanted.jobs.push(end.job.uuid()),
+                Change::Finish(finish) => wanted.jobs.push(finish.job.uuid()),
+                Change::Replay(Replay { job, .. }) => {
+                    wanted.jobs.push(job.uuid());
+                    wanted.finals.push(job.uuid());
+                    wanted.replays.push(job.uuid());
+                }
+                Change::OpenSession(record) => wanted.sessions.push(record.id.uuid()),
+                Change::Log(lines) => {
+                    wanted.jobs.push(lines.job.uuid());
+                    wanted.logs.0.push(lines.job.uuid());
+                    wanted.logs.1.push(lines.attempt.cast_signed());
+                }
+                Change::CancelWanted(_)
+                | Change::RunNow(..)
+                | Change::CloseSession(..)
+                | Change::PutQueue(..)
+                | Change::PurgeDead { .. }
+                | Change::Prune { .. } => {}
+            }
+        }
+        for ids in [&mut wanted.jobs, &mut wanted.finals, &mut wanted.replays, &mut wanted.sessions] {
+            ids.sort_unstable();
+            ids.dedup();
+        }
+        wanted
+    }
+
+    fn submission(&mut self, submission: &Submission) {
+        if let Some(key) = &submission.idempotency {
+            self.answers.0.push(key.scope.clone().into_bytes());
+            self.answers.1.push(key.key.clone().into_bytes());
+        }
+        for job in &submission.jobs {
+            self.jobs.push(job.id.uuid());
+            self.finals.push(job.id.uuid());
+            if let Some(key) = &job.spec.options.unique_key {
+                self.holders.0.push(job.spec.kind.as_str().into());
+                self.holders.1.push(key.clone());
+            }
+        }
+    }
+
+    /// Adds the reads to a pipeline. The places of their answers go into [`Facts::read_from`].
+    pub(in crate::postgres) fn add_to(self, pipeline: &mut Pipeline<'_>) -> Result<Places, Failure> {
+        let mut places = Places::default();
+        if !self.jobs.is_empty() {
+            places.jobs = Some(pipeline.add(sql::KNOW_JOBS, vec![param(self.jobs)])?);
+        }
+        if !self.finals.is_empty() {
+            places.finals = Some(pipeline.add(sql::KNOW_FINALS, vec![param(self.finals)])?);
+        }
+        if !self.sessions.is_empty() {
+            places.closed = Some(pipeline.add(sql::KNOW_CLOSED, vec![param(self.sessions)])?);
+        }
+        if !self.answers.0.is_empty() {
+            let params = vec![param(self.answers.0), param(self.answers.1)];
+            places.answers = Some(pipeline.add(sql::KNOW_ANSWERS, params)?);
+        }
+        if !self.holders.0.is_empty() || !self.replays.is_empty() {
+            let params = vec![param(self.holders.0), param(self.holders.1), param(self.replays)];
+            places.holders = Some(pipeline.add(sql::KNOW_HOLDERS, params)?);
+        }
+        if !self.logs.0.is_empty() {
+            places.logs = Some(pipeline.add(sql::KNOW_LOGS, vec![param(self.logs.0), param(self.logs.1)])?);
+        }
+        Ok(places)
+    }
+}
+
+/// Where the answers to the reads are among those of a pipeline.
+#[derive(Default)]
+pub(in crate::postgres) struct Places {
+    jobs: Option<usize>,
+    finals: Option<usize>,
+    closed: Option<usize>,
+    answers: Option<usize>,
+    holders: Option<usize>,
+    logs: Option<usize>,
+}
+
+impl Facts {
+    /// What the answers of a pipeline tell.
+    pub(in crate::postgres) fn read_from(answers: &[Vec<Row>], places: &Places) -> Result<Facts, Failure> {
+        let at = |place: Option<usize>| place.and_then(|place| answers.get(place)).into_iter().flatten();
+        let mut facts = Facts { read: true, ..Facts::default() };
+        for found in at(places.jobs) {
+            let fact = LiveFact {
+                kind: found.try_get(1)?,
+                unique_key: found.try_get(2)?,
+                unique_for: found.try_get(3)?,
+                last_fence: row::fence(found, 4)?,
+            };
+            facts.jobs.insert(row::job_id(found, 0)?, fact);
+        }
+        for found in at(places.finals) {
+            facts.finals.insert(row::job_id(found, 0)?, row::final_fact(found)?);
+        }
+        for found in at(places.closed) {
+            facts.closed.insert(SessionId::from_uuid(found.try_get(0)?));
+        }
+        for found in at(places.answers) {
+            let intake = codec::decode_intake(found.try_get(4)?)
+                .ok_or_else(|| Failure::unreadable("the answer to an idempotency key", "malformed"))?;
+            let answer = Answer { fingerprint: found.try_get(2)?, until: Wall(found.try_get(3)?), intake };
+            facts.answers.insert((row::utf8(found, 0)?, row::utf8(found, 1)?), answer);
+        }
+        for found in at(places.holders) {
+            let until: Option<i64> = found.try_get(3)?;
+            let holder = Holder { job: row::job_id(found, 2)?, until: until.map(Wall) };
+            facts.holders.insert((found.try_get(0)?, found.try_get(1)?), holder);
+        }
+        for found in at(places.logs) {
+            let attempt: i32 = found.try_get(1)?;
+            facts.logs.insert((row::job_id(found, 0)?, attempt.cast_unsigned()), row::utf8(found, 2)?);
+        }
+        Ok(facts)
+    }
+}

@@ -1,0 +1,251 @@
+//! What a batch comes to, worked out before anything is written.
+//!
+//! Changes are applied in order to what is known of the rows that they touch, and add up to a *segment*: for each table
+//! the rows to insert, change and delete, which a few statements with arrays then write. The answers, and every refusal,
+//! are those of the store in memory.
+//!
+//! What is known comes in two ways. Most batches only take in jobs without keys, give leases and end attempts: there
+//! nothing is looked up, the leader is believed, and the statements check in the same transaction that the rows are as it
+//! says (`ganger.expect`). For all others, and where that check fails, the rows are read first.
+//!
+//! A segment ends before a change that needs to know what an earlier change of it does to the same job in the database,
+//! such as the end of a job that it takes in. Its writes are sent, and the next segment begins with reading. It also ends
+//! before whatever removes many jobs at once, which is done by statements of its own.
+
+mod attempt;
+mod facts;
+mod session;
+mod submit;
+mod write;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use ganger_core::change::{Applied, Assignment, Change, End, NewJob, Replay};
+use ganger_core::{Fence, JobId, SessionId, Wall};
+
+pub(super) use self::facts::{Facts, FinalFact, Wanted};
+pub(super) use self::session::SessionState;
+use super::error::Failure;
+use super::known::Known;
+
+/// What came of giving a change to a segment.
+pub(super) enum Taken {
+    /// It is part of the segment, and this is its answer.
+    Done(Applied),
+    /// It must wait for what the segment writes.
+    After,
+    /// It is not for a segment: it removes jobs by statements of its own.
+    Apart,
+}
+
+/// What lasts for a batch, over its segments.
+pub(super) struct Course<'w> {
+    pub(super) known: &'w mut Known,
+    /// Sessions that the batch opened or closed.
+    pub(super) sessions: HashMap<SessionId, SessionState>,
+    /// Jobs that submissions named and did not create.
+    pub(super) not_created: HashSet<JobId>,
+    /// The largest intake sequence among the new jobs.
+    pub(super) last_seq: u64,
+    /// The largest id among the new jobs.
+    pub(super) largest: Option<JobId>,
+}
+
+impl<'w> Course<'w> {
+    pub(super) fn new(known: &'w mut Known) -> Course<'w> {
+        Course { known, sessions: HashMap::new(), not_created: HashSet::new(), last_seq: 0, largest: None }
+    }
+
+    /// The batch was committed: what it did is remembered.
+    pub(super) fn keep(self) {
+        self.known.leases.keep();
+        for (id, state) in self.sessions {
+            match state {
+                SessionState::Open { claim } => drop(self.known.open.insert(id, claim)),
+                SessionState::Closed | SessionState::Unknown => drop(self.known.open.remove(&id)),
+            }
+        }
+        self.known.largest = self.known.largest.max(self.largest);
+    }
+}
+
+/// Changes that are written together.
+#[derive(Default)]
+pub(super) struct Segment<'b> {
+    facts: Facts,
+    touched: HashMap<JobId, Touch>,
+    created: Vec<Created<'b>>,
+    /// Ids of new jobs that are not larger than every earlier one: they might be taken.
+    suspects: Vec<JobId>,
+    patches: Vec<Patch>,
+    agains: Vec<Again>,
+    ended: Vec<Ended<'b>>,
+    revived: Vec<Revived>,
+    attempts: Vec<(JobId, u32, Vec<u8>)>,
+    assignments: Vec<&'b Assignment>,
+    /// Assignments without an open lease.
+    over: Vec<Fence>,
+    /// Leases that are given on the leader's word.
+    leasable: Vec<(JobId, Fence)>,
+    sessions: HashMap<SessionId, session::Write>,
+    queues: BTreeMap<&'b str, String>,
+    answers: Vec<(String, String)>,
+    holders: HashSet<(String, String)>,
+    logs: HashSet<(JobId, u32)>,
+}
+
+/// What a segment has done to a job.
+#[derive(Clone, Copy, Default)]
+struct Touch {
+    created: Option<usize>,
+    patched: Option<usize>,
+    again: Option<usize>,
+    assigned: bool,
+    over: bool,
+    revived: bool,
+}
+
+struct Created<'b> {
+    new: &'b NewJob,
+    due_at: Wall,
+    cancel_wanted: bool,
+}
+
+struct Patch {
+    job: JobId,
+    due_at: Option<Wall>,
+    cancel_wanted: bool,
+}
+
+struct Again {
+    job: JobId,
+    fence: Fence,
+    due_at: Wall,
+    retrying: bool,
+    standing: ganger_core::rules::Standing,
+    cancel_wanted: bool,
+}
+
+struct Ended<'b> {
+    job: JobId,
+    end: &'b End,
+    last: Option<attempt::Last>,
+}
+
+struct Revived {
+    replay: Replay,
+    last_fence: Option<Fence>,
+}
+
+impl<'b> Segment<'b> {
+    /// An empty one that begins with these facts.
+    pub(super) fn new(facts: Facts) -> Segment<'b> {
+        Segment { facts, ..Segment::default() }
+    }
+
+    /// Takes the next change of the batch, if it can.
+    ///
+    /// # Errors
+    /// If it contradicts what is known.
+    pub(super) fn take(&mut self, course: &mut Course<'_>, change: &'b Change) -> Result<Taken, Failure> {
+        if self.must_wait(change) {
+            return Ok(Taken::After);
+        }
+        let applied = match change {
+            Change::Submit(submission) => Applied::Submitted(self.submit(course, submission)?),
+            Change::Assign(assignment) => self.assign(course, assignment)?,
+            Change::End(end) => self.end_attempt(course, end)?,
+            Change::Finish(finish) => self.finish(course, finish)?,
+            Change::CancelWanted(job) => self.patch(*job, None, true),
+            Change::RunNow(job, at) => self.patch(*job, Some(*at), false),
+            Change::Replay(replay) => Applied::Replayed(self.replay(course, *replay)),
+            Change::OpenSession(record) => self.open_session(course, record)?,
+            Change::CloseSession(id, _) => self.close_session(course, *id),
+            Change::PutQueue(name, settings) => {
+                let text =
+                    serde_json::to_string(settings).map_err(|e| Failure::unreadable("queue settings", e))?;
+                self.queues.insert(name.as_str(), text);
+                Applied::Done
+            }
+            Change::Log(lines) => self.append(lines),
+            Change::PurgeDead { .. } | Change::Prune { .. } => return Ok(Taken::Apart),
+        };
+        Ok(Taken::Done(applied))
+    }
+
+    /// Whether a change needs to know what the segment does to its job in the database.
+    fn must_wait(&self, change: &Change) -> bool {
+        let touch = |job: &JobId| self.touched.get(job).copied().unwrap_or_default();
+        match change {
+            Change::Submit(submission) => submission
+                .jobs
+                .iter()
+                .any(|job| self.touched.get(&job.id).is_some_and(|touch| touch.created.is_none())),
+            Change::Assign(assignment) => assignment.leases.iter().any(|lease| {
+                let touch = touch(&lease.job);
+                touch.over || touch.revived
+            }),
+            Change::End(end) => {
+                let touch = touch(&end.job);
+                touch.over
+                    || touch.revived
+                    || touch.assigned
+                    || touch.again.is_some()
+                    || touch.created.is_some()
+            }
+            Change::Finish(finish) => {
+                let touch = touch(&finish.job);
+                touch.over || touch.revived || touch.again.is_some() || touch.created.is_some()
+            }
+            Change::CancelWanted(job) | Change::RunNow(job, _) => touch(job).revived,
+            Change::Replay(replay) => self.touched.contains_key(&replay.job),
+            Change::OpenSession(_)
+            | Change::CloseSession(..)
+            | Change::PutQueue(..)
+            | Change::Log(_)
+            | Change::PurgeDead { .. }
+            | Change::Prune { .. } => false,
+        }
+    }
+
+    /// A live job becomes due, or is asked to stop; others are left alone.
+    fn patch(&mut self, job: JobId, due_at: Option<Wall>, cancel_wanted: bool) -> Applied {
+        let touch = self.touched.entry(job).or_default();
+        if touch.over {
+            return Applied::Done;
+        }
+        if let Some(created) = touch.created.and_then(|at| self.created.get_mut(at)) {
+            created.due_at = due_at.map_or(created.due_at, |at| at.min(created.due_at));
+            created.cancel_wanted |= cancel_wanted;
+        } else if let Some(again) = touch.again.and_then(|at| self.agains.get_mut(at)) {
+            again.due_at = due_at.map_or(again.due_at, |at| at.min(again.due_at));
+            again.cancel_wanted |= cancel_wanted;
+        } else if let Some(patch) = touch.patched.and_then(|at| self.patches.get_mut(at)) {
+            patch.due_at = patch.due_at.into_iter().chain(due_at).min();
+            patch.cancel_wanted |= cancel_wanted;
+        } else {
+            touch.patched = Some(self.patches.len());
+            self.patches.push(Patch { job, due_at, cancel_wanted });
+        }
+        Applied::Done
+    }
+}
+
+/// Whether the changes of a batch can be taken on the leader's word, without reading anything first.
+pub(super) fn is_plain(changes: &[Change]) -> bool {
+    changes.iter().all(|change| match change {
+        Change::Submit(submission) => {
+            submission.idempotency.is_none()
+                && submission.jobs.iter().all(|job| job.spec.options.unique_key.is_none())
+        }
+        Change::Assign(_)
+        | Change::End(_)
+        | Change::Finish(_)
+        | Change::CancelWanted(_)
+        | Change::RunNow(..)
+        | Change::OpenSession(_)
+        | Change::CloseSession(..)
+        | Change::PutQueue(..) => true,
+        Change::Replay(_) | Change::Log(_) | Change::PurgeDead { .. } | Change::Prune { .. } => false,
+    })
+}

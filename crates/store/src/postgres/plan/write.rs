@@ -1,0 +1,311 @@
+//! The statements that write a segment.
+
+use ganger_core::Wall;
+use ganger_core::job::State;
+use uuid::Uuid;
+
+use super::session::Write;
+use super::{Ended, Segment};
+use crate::postgres::copy;
+use crate::postgres::error::Failure;
+use crate::postgres::pipeline::{Param, Pipeline, param};
+use crate::postgres::row::NewRow;
+use crate::postgres::sql::Sql;
+use crate::postgres::{codec, sql};
+
+/// With more new jobs than this, COPY is cheaper than arrays.
+const COPIED: usize = 500;
+/// Larger payloads sit in their own table, so that ending a job does not copy them.
+const INLINE_PAYLOAD_BYTES: usize = 2 << 10;
+
+impl<'b> Segment<'b> {
+    /// Adds the statements. Each job is in at most one of the groups that insert, change or delete its row, but for
+    /// patches, which come first; a unique key is released by the end of its job before it is given to another.
+    pub(in crate::postgres) fn write(mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        self.write_patches(pipeline)?;
+        self.write_logs(pipeline)?;
+        self.write_attempts(pipeline)?;
+        self.write_agains(pipeline)?;
+        let (kept, forgotten): (Vec<_>, Vec<_>) = self.ended.drain(..).partition(|ended| ended.end.keep);
+        let (dead, history): (Vec<_>, Vec<_>) =
+            kept.into_iter().partition(|ended| ended.end.state == State::Dead);
+        write_ended(pipeline, sql::END_JOBS, history)?;
+        write_ended(pipeline, sql::END_DEAD_JOBS, dead)?;
+        write_forgotten(pipeline, &forgotten)?;
+        self.write_created(pipeline)?;
+        self.write_revived(pipeline)?;
+        self.write_ledgers(pipeline)?;
+        self.write_sessions(pipeline)?;
+        self.write_assignments(pipeline)?;
+        if !self.queues.is_empty() {
+            let (names, settings): (Vec<&str>, Vec<String>) = self.queues.into_iter().unzip();
+            pipeline.add(sql::PUT_QUEUES, vec![param(names), param(settings)])?;
+        }
+        Ok(())
+    }
+
+    fn write_patches(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        if self.patches.is_empty() {
+            return Ok(());
+        }
+        let patches = &self.patches;
+        pipeline.add(
+            sql::PATCH_JOBS,
+            vec![
+                column(patches, |patch| patch.job.uuid()),
+                column(patches, |patch| patch.due_at.map(|at| at.0)),
+                column(patches, |patch| patch.cancel_wanted),
+            ],
+        )?;
+        Ok(())
+    }
+
+    fn write_logs(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        if self.logs.is_empty() {
+            return Ok(());
+        }
+        let logs: Vec<_> = self.logs.drain().collect();
+        let texts: Vec<Vec<u8>> = logs
+            .iter()
+            .map(|place| self.facts.logs.get(place).cloned().unwrap_or_default().into_bytes())
+            .collect();
+        pipeline.add(
+            sql::PUT_LOGS,
+            vec![
+                column(&logs, |(job, _)| job.uuid()),
+                column(&logs, |(_, attempt)| attempt.cast_signed()),
+                param(texts),
+            ],
+        )?;
+        Ok(())
+    }
+
+    fn write_attempts(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        if self.attempts.is_empty() {
+            return Ok(());
+        }
+        let jobs = column(&self.attempts, |(job, ..)| job.uuid());
+        let numbers = column(&self.attempts, |(_, number, _)| number.cast_signed());
+        let records: Vec<Vec<u8>> = self.attempts.drain(..).map(|(.., bytes)| bytes).collect();
+        pipeline.add(sql::PUT_ATTEMPTS, vec![jobs, numbers, param(records)])?;
+        Ok(())
+    }
+
+    fn write_agains(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        if self.agains.is_empty() {
+            return Ok(());
+        }
+        let agains = &self.agains;
+        pipeline.add(
+            sql::JOBS_AGAIN,
+            vec![
+                column(agains, |again| again.job.uuid()),
+                column(agains, |again| again.due_at.0),
+                column(agains, |again| again.retrying),
+                column(agains, |again| again.standing.attempt.cast_signed()),
+                column(agains, |again| again.standing.burnt.cast_signed()),
+                column(agains, |again| again.standing.lost.cast_signed()),
+                column(agains, |again| codec::fence_key(again.fence)),
+                column(agains, |again| again.cancel_wanted),
+                count(agains.len()),
+            ],
+        )?;
+        Ok(())
+    }
+
+    fn write_created(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        if !self.suspects.is_empty() {
+            let ids = column(&self.suspects, |id| id.uuid());
+            pipeline.add(sql::EXPECT_NO_FINALS, vec![ids])?;
+        }
+        let mut rows = Vec::with_capacity(self.created.len());
+        let (mut large, mut bodies) = (Vec::<Uuid>::new(), Vec::<&'b [u8]>::new());
+        for created in self.created.drain(..) {
+            let payload = created.new.spec.payload.as_bytes();
+            let inline = payload.len() <= INLINE_PAYLOAD_BYTES;
+            if !inline {
+                large.push(created.new.id.uuid());
+                bodies.push(payload);
+            }
+            let mut row = NewRow::of(created.new, inline.then_some(payload))?;
+            (row.due_at, row.cancel_wanted) = (created.due_at, created.cancel_wanted);
+            rows.push(row);
+        }
+        if rows.len() > COPIED {
+            copy::jobs(pipeline, rows)?;
+        } else if !rows.is_empty() {
+            pipeline.add(sql::INSERT_JOBS, NewRow::columns(&rows))?;
+        }
+        if !large.is_empty() {
+            pipeline.add(sql::INSERT_PAYLOADS, vec![param(large), param(bodies)])?;
+        }
+        Ok(())
+    }
+
+    fn write_revived(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        if self.revived.is_empty() {
+            return Ok(());
+        }
+        let revived = &self.revived;
+        pipeline.add(
+            sql::REVIVE_JOBS,
+            vec![
+                column(revived, |revived| revived.replay.job.uuid()),
+                column(revived, |revived| revived.replay.seq.cast_signed()),
+                column(revived, |revived| revived.replay.at.0),
+                column(revived, |revived| revived.last_fence.map(codec::fence_key)),
+                count(revived.len()),
+            ],
+        )?;
+        Ok(())
+    }
+
+    fn write_ledgers(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        let answers: Vec<_> = self
+            .answers
+            .drain(..)
+            .filter_map(|place| Some((self.facts.answers.get(&place)?.clone(), place)))
+            .collect();
+        if !answers.is_empty() {
+            pipeline.add(
+                sql::PUT_ANSWERS,
+                vec![
+                    column(&answers, |(_, (scope, _))| scope.clone().into_bytes()),
+                    column(&answers, |(_, (_, key))| key.clone().into_bytes()),
+                    column(&answers, |(answer, _)| answer.fingerprint.clone()),
+                    column(&answers, |(answer, _)| answer.until.0),
+                    column(&answers, |(answer, _)| codec::encode_intake(&answer.intake)),
+                ],
+            )?;
+        }
+        let holders: Vec<_> = self
+            .holders
+            .drain()
+            .filter_map(|place| Some((*self.facts.holders.get(&place)?, place)))
+            .collect();
+        if !holders.is_empty() {
+            pipeline.add(
+                sql::PUT_HOLDERS,
+                vec![
+                    column(&holders, |(_, (kind, _))| kind.clone()),
+                    column(&holders, |(_, (_, key))| key.clone()),
+                    column(&holders, |(holder, _)| holder.job.uuid()),
+                    column(&holders, |(holder, _)| holder.until.map(|until: Wall| until.0)),
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_sessions(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        let (mut opened, mut records) = (Vec::<Uuid>::new(), Vec::<String>::new());
+        let (mut closed, mut forgotten) = (Vec::<Uuid>::new(), Vec::<Uuid>::new());
+        for (id, write) in self.sessions.drain() {
+            match write {
+                Write::Open(record) => {
+                    opened.push(id.uuid());
+                    records.push(record);
+                }
+                Write::Close => closed.push(id.uuid()),
+                Write::Forget => forgotten.push(id.uuid()),
+            }
+        }
+        if !opened.is_empty() {
+            let expected = count(opened.len());
+            pipeline.add(sql::OPEN_SESSIONS, vec![param(opened), param(records), expected])?;
+        }
+        if !closed.is_empty() {
+            pipeline.add(sql::CLOSE_SESSIONS, vec![param(closed)])?;
+        }
+        if !forgotten.is_empty() {
+            pipeline.add(sql::FORGET_SESSIONS, vec![param(forgotten)])?;
+        }
+        Ok(())
+    }
+
+    fn write_assignments(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        if !self.leasable.is_empty() {
+            let leases = &self.leasable;
+            pipeline.add(
+                sql::EXPECT_LEASABLE,
+                vec![
+                    column(leases, |(job, _)| job.uuid()),
+                    column(leases, |(_, fence)| codec::fence_key(*fence)),
+                    count(leases.len()),
+                ],
+            )?;
+        }
+        if !self.over.is_empty() {
+            pipeline
+                .add(sql::DELETE_ASSIGNMENTS, vec![column(&self.over, |first| codec::fence_key(*first))])?;
+        }
+        if !self.assignments.is_empty() {
+            let given = &self.assignments;
+            pipeline.add(
+                sql::INSERT_ASSIGNMENTS,
+                vec![
+                    column(given, |assignment| codec::fence_key(assignment.first)),
+                    column(given, |assignment| assignment.session.uuid()),
+                    column(given, |assignment| assignment.at.0),
+                    column(given, |assignment| codec::encode_leases(&assignment.leases)),
+                ],
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn write_ended<'b>(pipeline: &mut Pipeline<'b>, sql: Sql, mut ended: Vec<Ended<'b>>) -> Result<(), Failure> {
+    if ended.is_empty() {
+        return Ok(());
+    }
+    let records: Vec<Option<Vec<u8>>> =
+        ended.iter_mut().map(|ended| ended.last.as_mut().and_then(|last| last.record.take())).collect();
+    let standing = |ended: &Ended<'b>| ended.last.as_ref().map(|last| last.standing);
+    pipeline.add(
+        sql,
+        vec![
+            column(&ended, |ended| ended.job.uuid()),
+            column(&ended, |ended| codec::state_code(ended.end.state)),
+            column(&ended, |ended| ended.end.at.0),
+            column(&ended, |ended| standing(ended).map(|standing| standing.attempt.cast_signed())),
+            column(&ended, |ended| standing(ended).map(|standing| standing.burnt.cast_signed())),
+            column(&ended, |ended| standing(ended).map(|standing| standing.lost.cast_signed())),
+            column(&ended, |ended| ended.last.as_ref().and_then(|last| last.fence).map(codec::fence_key)),
+            param(records),
+            column(&ended, |ended| ended.end.result.as_deref().map(str::as_bytes)),
+            column(&ended, |ended| ended.end.reason.as_deref().map(str::as_bytes)),
+            column(&ended, |ended| ended.last.is_some()),
+            count(ended.len()),
+        ],
+    )?;
+    Ok(())
+}
+
+fn write_forgotten<'b>(pipeline: &mut Pipeline<'b>, ended: &[Ended<'b>]) -> Result<(), Failure> {
+    if ended.is_empty() {
+        return Ok(());
+    }
+    pipeline.add(
+        sql::FORGET_JOBS,
+        vec![
+            column(ended, |ended| ended.job.uuid()),
+            column(ended, |ended| codec::state_code(ended.end.state)),
+            column(ended, |ended| ended.end.at.0),
+            count(ended.len()),
+        ],
+    )?;
+    Ok(())
+}
+
+/// One array: a value of each.
+fn column<'p, T, V>(rows: &[T], value: impl Fn(&T) -> V) -> Param<'p>
+where
+    V: tokio_postgres::types::ToSql + Sync + Send + 'p,
+{
+    param(rows.iter().map(value).collect::<Vec<V>>())
+}
+
+fn count<'p>(rows: usize) -> Param<'p> {
+    param(i64::try_from(rows).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,88 @@
+//! A bounded pool of connections that only read. Each read sees one consistent snapshot.
+
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime};
+use tokio_postgres::IsolationLevel;
+
+use super::connection::{ANSWER, CONNECT, Connector};
+use super::error::{Failure, plain};
+use crate::store::StoreError;
+
+/// Longest wait for a connection of the pool.
+const TURN: Duration = Duration::from_secs(10);
+/// Longest a read may take.
+const READ: Duration = Duration::from_secs(30);
+/// Longest it may take to load everything.
+const LOAD: Duration = Duration::from_secs(600);
+
+/// Connections that only read.
+#[derive(Clone, Debug)]
+pub(super) struct Readers(Pool);
+
+/// A read in one snapshot.
+pub(super) type Snapshot<'a> = deadpool_postgres::Transaction<'a>;
+
+impl Readers {
+    /// Opens nothing yet.
+    pub(super) fn new(connector: &Connector, count: usize) -> Result<Readers, StoreError> {
+        let manager = Manager::from_config(
+            connector.address.config.clone(),
+            connector.tls.clone(),
+            ManagerConfig { recycling_method: RecyclingMethod::Fast },
+        );
+        let pool = Pool::builder(manager)
+            .max_size(count.max(1))
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(TURN))
+            .create_timeout(Some(CONNECT))
+            .recycle_timeout(Some(ANSWER))
+            .build()
+            .map_err(|error| StoreError::Failed(format!("cannot set up the readers: {error}")))?;
+        Ok(Readers(pool))
+    }
+
+    /// Runs a read in a transaction of its own.
+    pub(super) async fn read<T>(
+        &self,
+        work: impl AsyncFnOnce(&Snapshot<'_>) -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
+        self.bounded(READ, work).await
+    }
+
+    /// Runs a read of everything.
+    pub(super) async fn load<T>(
+        &self,
+        work: impl AsyncFnOnce(&Snapshot<'_>) -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
+        self.bounded(LOAD, work).await
+    }
+
+    async fn bounded<T>(
+        &self,
+        bound: Duration,
+        work: impl AsyncFnOnce(&Snapshot<'_>) -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
+        let mut client = self.0.get().await.map_err(|error| match error {
+            PoolError::Backend(error) => plain("cannot connect to the database", &error),
+            other => StoreError::Unavailable(format!("cannot connect to the database: {other}")),
+        })?;
+        let reading = async {
+            let transaction = client
+                .build_transaction()
+                .isolation_level(IsolationLevel::RepeatableRead)
+                .read_only(true)
+                .start()
+                .await?;
+            let done = work(&transaction).await?;
+            transaction.commit().await?;
+            Ok::<_, Failure>(done)
+        };
+        let done = tokio::time::timeout(bound, reading).await.unwrap_or(Err(Failure::Late));
+        if done.as_ref().is_err_and(|failure| !failure.is_certain()) {
+            // Nobody knows what it is still waiting for.
+            drop(deadpool_postgres::Object::take(client));
+        }
+        done.map_err(|failure| failure.into_error("cannot read from the database"))
+    }
+}

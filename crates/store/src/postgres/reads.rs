@@ -1,0 +1,198 @@
+//! What the database tells: a snapshot for a new leader, jobs by id, payloads, attempts, logs.
+
+use std::collections::HashMap;
+
+use futures::{TryStreamExt, pin_mut};
+use ganger_core::change::{Assignment, AttemptRecord, Snapshot, Tally};
+use ganger_core::job::State;
+use ganger_core::{Fence, JobId, Wall};
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+use super::error::Failure;
+use super::readers;
+use super::row::{self, Interner, column};
+use super::sql::{self, Sql};
+use crate::read::{LeaseView, StoredJob, live_state};
+
+/// Up to so many jobs are looked for among the leases one by one; beyond, all leases are read.
+const SEARCHED_LEASES: usize = 8;
+
+/// Everything a new leader needs.
+pub(super) async fn load(db: &readers::Snapshot<'_>) -> Result<Snapshot, Failure> {
+    let mut snapshot = Snapshot::default();
+    let mut interner = Interner::default();
+    let statement = db.prepare_cached(sql::LOAD_JOBS.text).await?;
+    let none: [&(dyn ToSql + Sync); 0] = [];
+    let rows = db.query_raw(&statement, none).await?;
+    pin_mut!(rows);
+    while let Some(found) = rows.try_next().await? {
+        snapshot.jobs.push(row::live_job(&found, &mut interner)?);
+    }
+    for found in query(db, sql::LOAD_SESSIONS, &[]).await? {
+        let record = serde_json::from_str(found.try_get(0)?)
+            .map_err(|error| Failure::unreadable("a session", error))?;
+        snapshot.sessions.push(record);
+    }
+    for found in query(db, sql::LOAD_ASSIGNMENTS, &[]).await? {
+        snapshot.assignments.push(row::assignment(&found)?);
+    }
+    for found in query(db, sql::LOAD_QUEUES, &[]).await? {
+        let settings = serde_json::from_str(found.try_get(1)?)
+            .map_err(|error| Failure::unreadable("queue settings", error))?;
+        snapshot.queues.push((row::name(&found, 0)?, settings));
+    }
+    for found in query(db, sql::LOAD_COUNTERS, &[]).await? {
+        snapshot.finals.push(Tally {
+            queue: row::name(&found, 0)?,
+            kind: row::name(&found, 1)?,
+            state: row::final_state(&found, 2)?,
+            count: found.try_get::<_, i64>(3)?.cast_unsigned(),
+        });
+    }
+    for found in query(db, sql::LOAD_LAST_SEQ, &[]).await? {
+        snapshot.last_seq = found.try_get::<_, i64>(0)?.cast_unsigned();
+    }
+    Ok(snapshot)
+}
+
+/// Jobs by id, live or final, in the order of `ids`.
+pub(super) async fn jobs(
+    db: &readers::Snapshot<'_>,
+    ids: &[JobId],
+    now: Wall,
+) -> Result<Vec<StoredJob>, Failure> {
+    let leased =
+        if ids.len() <= SEARCHED_LEASES { Leased::search(db, ids).await? } else { Leased::load(db).await? };
+    jobs_with(db, ids, &leased, now).await
+}
+
+/// Jobs by id, with leases that were read before.
+pub(super) async fn jobs_with(
+    db: &readers::Snapshot<'_>,
+    ids: &[JobId],
+    leased: &Leased,
+    now: Wall,
+) -> Result<Vec<StoredJob>, Failure> {
+    let keys: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+    let mut jobs = HashMap::new();
+    for found in query(db, sql::FIND_JOBS, &[&keys]).await? {
+        let lease = leased.of(row::job_id(&found, column::ID)?, row::fence(&found, column::LAST_FENCE)?);
+        let due_at = Wall(found.try_get(column::DUE_AT)?);
+        let state = live_state(lease.is_some(), found.try_get(column::RETRYING)?, due_at, now);
+        let job = row::stored_live(&found, state, lease)?;
+        jobs.insert(job.id, job);
+    }
+    if ids.iter().any(|id| !jobs.contains_key(id)) {
+        for found in query(db, sql::FIND_FINALS, &[&keys]).await? {
+            let job = row::stored_final(&found)?;
+            jobs.insert(job.id, job);
+        }
+    }
+    Ok(ids.iter().filter_map(|id| jobs.get(id).cloned()).collect())
+}
+
+/// Payloads of live jobs, in the order of `ids`.
+pub(super) async fn payloads(
+    db: &readers::Snapshot<'_>,
+    ids: &[JobId],
+) -> Result<Vec<Option<String>>, Failure> {
+    let keys: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+    let mut payloads = HashMap::new();
+    for found in query(db, sql::FIND_PAYLOADS, &[&keys]).await? {
+        payloads.insert(row::job_id(&found, 0)?, row::utf8(&found, 1)?);
+    }
+    Ok(ids.iter().map(|id| payloads.get(id).cloned()).collect())
+}
+
+/// Every recorded attempt of a job, first to last.
+pub(super) async fn attempts(db: &readers::Snapshot<'_>, id: JobId) -> Result<Vec<AttemptRecord>, Failure> {
+    let last = query(db, sql::FIND_LAST_ATTEMPT, &[&id.uuid()]).await?;
+    if last.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut attempts = Vec::new();
+    for found in query(db, sql::LIST_ATTEMPTS, &[&id.uuid()]).await?.iter().chain(&last) {
+        let bytes: Option<&[u8]> = found.try_get(0)?;
+        if let Some(bytes) = bytes {
+            attempts.push(row::attempt(bytes)?);
+        }
+    }
+    Ok(attempts)
+}
+
+/// What an attempt logged.
+pub(super) async fn log(db: &readers::Snapshot<'_>, id: JobId, attempt: u32) -> Result<String, Failure> {
+    let found = query(db, sql::FIND_LOG, &[&id.uuid(), &attempt.cast_signed()]).await?;
+    found.first().map_or_else(|| Ok(String::new()), |found| row::utf8(found, 0))
+}
+
+/// Leases as the assignments name them, the latest per job. Whether one has ended, the job's row tells.
+#[derive(Default)]
+pub(super) struct Leased(HashMap<JobId, (Fence, LeaseView)>);
+
+impl Leased {
+    /// All of them.
+    pub(super) async fn load(db: &readers::Snapshot<'_>) -> Result<Leased, Failure> {
+        let mut leased = Leased::default();
+        for found in query(db, sql::LOAD_ASSIGNMENTS, &[]).await? {
+            leased.add(&row::assignment(&found)?, |_| true);
+        }
+        Ok(leased)
+    }
+
+    /// Those of a few jobs.
+    async fn search(db: &readers::Snapshot<'_>, ids: &[JobId]) -> Result<Leased, Failure> {
+        let mut leased = Leased::default();
+        for id in ids {
+            let key = id.uuid().into_bytes();
+            for found in query(db, sql::FIND_ASSIGNMENTS, &[&key.as_slice()]).await? {
+                leased.add(&row::assignment(&found)?, |job| job == *id);
+            }
+        }
+        Ok(leased)
+    }
+
+    /// Jobs that have, or had, one of these leases.
+    pub(super) fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.0.keys().copied()
+    }
+
+    /// The open lease of a live job that last ended one under this fence.
+    pub(super) fn of(&self, job: JobId, last: Option<Fence>) -> Option<LeaseView> {
+        let (fence, view) = self.0.get(&job)?;
+        last.is_none_or(|last| last < *fence).then_some(*view)
+    }
+
+    fn add(&mut self, assignment: &Assignment, wanted: impl Fn(JobId) -> bool) {
+        for (fence, lease) in assignment.fenced().filter(|(_, lease)| wanted(lease.job)) {
+            let view = LeaseView {
+                session: assignment.session,
+                attempt: lease.attempt,
+                threads: lease.threads,
+                at: assignment.at,
+            };
+            let known = self.0.entry(lease.job).or_insert((fence, view));
+            if known.0 < fence {
+                *known = (fence, view);
+            }
+        }
+    }
+}
+
+/// Runs a prepared read.
+pub(super) async fn query(
+    db: &readers::Snapshot<'_>,
+    sql: Sql,
+    params: &[&(dyn ToSql + Sync)],
+) -> Result<Vec<Row>, Failure> {
+    let statement = db.prepare_cached(sql.text).await?;
+    Ok(db.query(&statement, params).await?)
+}
+
+/// The state of a live job whose row was scanned.
+pub(super) fn scanned_state(found: &Row, leased: &Leased, now: Wall) -> Result<State, Failure> {
+    let lease = leased.of(row::job_id(found, 0)?, row::fence(found, 4)?);
+    Ok(live_state(lease.is_some(), found.try_get(3)?, Wall(found.try_get(2)?), now))
+}

@@ -1,0 +1,2 @@
+-- The sweep has come to the end.
+DELETE FROM ganger.sweep;

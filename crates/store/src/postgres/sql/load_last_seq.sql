@@ -1,0 +1,2 @@
+-- The largest intake sequence ever given.
+SELECT last_seq FROM ganger.batch;

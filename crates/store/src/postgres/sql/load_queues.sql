@@ -1,0 +1,2 @@
+-- Queues that were ever set.
+SELECT name, settings FROM ganger.queue;

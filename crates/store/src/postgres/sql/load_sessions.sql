@@ -1,0 +1,2 @@
+-- Open sessions.
+SELECT record FROM ganger.session WHERE record IS NOT NULL;

@@ -1,0 +1,2 @@
+-- The sweep has come so far.
+UPDATE ganger.sweep SET beyond = $1;

@@ -1,0 +1,8 @@
+-- Live jobs, newest first, from an id on, and whether each meets the filters: the rows are fetched once it is known
+-- which are wanted.
+SELECT id, coalesce(($3::text IS NULL OR queue = $3) AND ($4::text IS NULL OR kind = $4)
+                AND ($5::text IS NULL OR unique_key = $5)
+                AND ($6::text IS NULL OR position($6 IN tags) > 0)
+                AND ($7::bigint IS NULL OR created_at >= $7) AND ($8::bigint IS NULL OR created_at < $8), false),
+       due_at, retrying, last_fence
+FROM ganger.job WHERE id < $1 ORDER BY id DESC LIMIT $2;
