@@ -31,6 +31,8 @@ pub enum Bug {
     DeadlineMovedEarlier,
     /// A batch of unknown outcome is dropped because its number was not there yet.
     UnknownBatchDropped,
+    /// The refusal of a batch sent again is taken for a no although an earlier copy may still be written.
+    RefusalAfterUnknownTakenForNo,
     /// The store advances the batch number without comparing it.
     BlindBatchNumber,
     /// The takeover wait is counted from the sending of the bump, not from its answer.
@@ -59,7 +61,7 @@ pub enum Bug {
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 24] = [
+    pub const ALL: [Bug; 25] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -72,6 +74,7 @@ impl Bug {
         Bug::AssignBeforeCommit,
         Bug::DeadlineMovedEarlier,
         Bug::UnknownBatchDropped,
+        Bug::RefusalAfterUnknownTakenForNo,
         Bug::BlindBatchNumber,
         Bug::WaitFromBumpSent,
         Bug::ExpiryForgetsInFlight,

@@ -286,6 +286,11 @@ impl Leader {
                         self.ended = Some(Ended::SteppedDown { more_than: self.term.number });
                         return;
                     }
+                    Written::InDoubt(cause) => {
+                        error!("nobody can tell what became of batch {number}: {cause}; begins again");
+                        self.ended = Some(Ended::SteppedDown { more_than: self.term.number });
+                        return;
+                    }
                 }
             }
             Message::Look(look) => {

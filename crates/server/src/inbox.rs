@@ -57,6 +57,8 @@ pub enum Written {
     Refused(String),
     /// Another leader has begun.
     TermLost,
+    /// Nobody can tell, and sending it again leads nowhere.
+    InDoubt(String),
 }
 
 /// The inbox does not take the message.

@@ -5,8 +5,9 @@
 //! - *Refused.* Nothing was written. The coordinator hears it and decides what to do; nothing is tried
 //!   again here.
 //! - *Unknown.* The answer was lost. The same batch, with the same number, is sent until the store
-//!   says yes or no, and nothing later is sent meanwhile. A number that was already applied is answered with
-//!   its outcomes, so sending it again changes nothing.
+//!   says yes or that the term is over, and nothing later is sent meanwhile. A number that was already applied is
+//!   answered with its outcomes, so sending it again changes nothing; and a refusal proves nothing any more
+//!   ([`Settling`]).
 //! - *The term is over.* Another leader has begun: this one steps down.
 //! - *The store panics.* As unknown: it may have happened before or after the write.
 
@@ -18,9 +19,9 @@ use std::time::Duration;
 use futures::FutureExt;
 use ganger_core::change::{Applied, Batch};
 use ganger_core::event::Event;
-use ganger_core::leadership::{OnUnknown, on_unknown};
+use ganger_core::leadership::{Heard, Settling, Verdict};
 use ganger_core::{Mono, Term};
-use ganger_store::{CommitError, Store};
+use ganger_store::{CommitError, Store, StoreError};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tracing::{error, warn};
@@ -169,24 +170,41 @@ async fn write_all(parts: WriterParts, term: Term, mut queue: mpsc::Receiver<Arc
 /// Sends a batch until it is settled.
 async fn write(parts: &WriterParts, term: Term, batch: &Arc<Batch>) -> Written {
     let mut pause = SEND_AGAIN;
+    let mut settling = Settling::default();
     loop {
-        match commit(parts, term, batch).await {
-            Ok(applied) => return Written::Durable(applied),
-            Err(CommitError::TermLost) => return Written::TermLost,
-            Err(CommitError::Refused(cause)) => {
-                warn!(batch.number, "the store refused batch {}: {cause}", batch.number);
+        let answer = commit(parts, term, batch).await;
+        let verdict = settling.hear(heard(&answer));
+        match (verdict, answer) {
+            (Verdict::Written, Ok(applied)) => return Written::Durable(applied),
+            (Verdict::TermLost, _) => return Written::TermLost,
+            (Verdict::NotWritten, Err(cause)) => {
+                warn!(batch.number, "batch {} was not written: {cause}", batch.number);
                 return Written::Refused(cause.to_string());
             }
-            Err(CommitError::Unknown(cause)) => {
-                warn!(batch.number, "the outcome of batch {} is unknown: {cause}", batch.number);
-                *parts.busy.kept_by() = Some(cause.clone());
-                match on_unknown() {
-                    OnUnknown::SendAgain => tokio::time::sleep(pause).await,
-                    OnUnknown::Drop => return Written::Refused(cause),
-                }
+            (Verdict::SendAgain, Err(cause)) => {
+                warn!(batch.number, "batch {} is sent again: {cause}", batch.number);
+                *parts.busy.kept_by() = Some(match cause {
+                    CommitError::Unknown(cause) => cause,
+                    refused @ (CommitError::Refused(_) | CommitError::TermLost) => refused.to_string(),
+                });
+                tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(SEND_AGAIN_MAX);
             }
+            (Verdict::BeginAgain, Err(cause)) => return Written::InDoubt(cause.to_string()),
+            // A yes is settled as written, and only a yes is.
+            (Verdict::NotWritten | Verdict::SendAgain | Verdict::BeginAgain, Ok(_))
+            | (Verdict::Written, Err(_)) => return Written::InDoubt("the store contradicts itself".into()),
         }
+    }
+}
+
+fn heard(answer: &Result<Vec<Applied>, CommitError>) -> Heard {
+    match answer {
+        Ok(_) => Heard::Written,
+        Err(CommitError::TermLost) => Heard::TermLost,
+        Err(CommitError::Refused(StoreError::Failed(_))) => Heard::Contradicted,
+        Err(CommitError::Refused(StoreError::Full(_) | StoreError::Unavailable(_))) => Heard::Refused,
+        Err(CommitError::Unknown(_)) => Heard::Nothing,
     }
 }
 

@@ -6,10 +6,10 @@ use ganger_core::change::{Batch, Snapshot};
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::{Ask, Input, Output, Ticket};
 use ganger_core::event::Event;
-use ganger_core::leadership::{OnUnknown, Step, Takeover, on_unknown};
+use ganger_core::leadership::{Heard, Settling, Step, Takeover, Verdict};
 use ganger_core::message::ToLeader;
 use ganger_core::{Mono, SessionId, Term};
-use ganger_store::CommitError;
+use ganger_store::{CommitError, StoreError};
 
 use crate::setup::{Clock, LEADER_TTL, MS, S, Time};
 use crate::store::{Answer, StoreAnswer, StoreAsk};
@@ -42,8 +42,8 @@ pub(crate) enum Role {
 pub(crate) struct Leading {
     pub(crate) coordinator: Coordinator,
     outstanding: Option<Outstanding>,
-    /// Whether an earlier copy of the outstanding batch may still be on its way.
-    resent: bool,
+    /// What was heard of the outstanding batch.
+    settling: Settling,
     renew_at: Mono,
 }
 
@@ -148,7 +148,7 @@ impl World {
                 this.role = Role::Leading(Box::new(Leading {
                     coordinator,
                     outstanding: None,
-                    resent: false,
+                    settling: Settling::default(),
                     renew_at: now.mono,
                 }));
                 self.note(|| format!("server {server} leads term {}", reign.term));
@@ -224,16 +224,25 @@ impl World {
         if leading.coordinator.term() != term || !outstanding {
             return;
         }
-        let input = match result {
-            Ok(applied) => Input::Committed { number, applied },
-            Err(CommitError::TermLost) => {
+        let heard = match &result {
+            Ok(_) => Heard::Written,
+            Err(CommitError::TermLost) => Heard::TermLost,
+            Err(CommitError::Refused(StoreError::Failed(_))) => Heard::Contradicted,
+            Err(CommitError::Refused(_)) => Heard::Refused,
+            Err(CommitError::Unknown(_)) => Heard::Nothing,
+        };
+        let input = match (leading.settling.hear(heard), result) {
+            (Verdict::Written, Ok(applied)) => Input::Committed { number, applied },
+            (Verdict::NotWritten | Verdict::Written, Ok(_)) => return,
+            (Verdict::NotWritten | Verdict::Written, Err(error)) => {
+                Input::Refused { number, reason: error.to_string() }
+            }
+            (Verdict::TermLost | Verdict::BeginAgain, _) => {
                 self.step_down(server);
                 return;
             }
-            // An earlier copy may still land: the refusal of a later one proves nothing.
-            Err(CommitError::Refused(_)) if leading.resent => return,
-            Err(CommitError::Unknown(_)) => return,
-            Err(CommitError::Refused(error)) => Input::Refused { number, reason: error.to_string() },
+            // When the time of this copy is up the next one is sent.
+            (Verdict::SendAgain, _) => return,
         };
         leading.outstanding = None;
         self.lead(server, input);
@@ -262,20 +271,20 @@ impl World {
                     return;
                 };
                 let (term, batch) = (leading.coordinator.term(), outstanding.batch);
-                match on_unknown() {
-                    OnUnknown::SendAgain => {
-                        leading.resent = true;
+                match leading.settling.hear(Heard::Nothing) {
+                    Verdict::SendAgain => {
                         let ask = StoreAsk::Commit { term, batch: batch.clone() };
                         let call = self.call_store(server, ask);
                         if let Role::Leading(leading) = &mut self.servers[server].role {
                             leading.outstanding = Some(Outstanding { batch, call });
                         }
                     }
-                    OnUnknown::Drop => {
+                    Verdict::NotWritten => {
                         leading.outstanding = None;
                         let reason = "no answer".to_owned();
                         self.lead(server, Input::Refused { number: batch.number, reason });
                     }
+                    Verdict::Written | Verdict::TermLost | Verdict::BeginAgain => self.step_down(server),
                 }
             }
         }
@@ -354,7 +363,7 @@ impl World {
                         self.checker.fail(format!("server {server} handed over two batches at once"));
                     }
                     leading.outstanding = Some(Outstanding { batch, call });
-                    leading.resent = false;
+                    leading.settling = Settling::default();
                 }
             }
             Output::Reply(ticket, reply) => self.answer_client(ticket, reply),

@@ -6,7 +6,7 @@ use crate::store::Sort;
 use crate::stories::{Script, Told};
 
 /// Every trap.
-pub(crate) const TRAPS: [Script; 9] = [
+pub(crate) const TRAPS: [Script; 10] = [
     ("a deaf leader", deaf_leader),
     ("a slow bump", slow_bump),
     ("a worker that goes back", worker_goes_back),
@@ -16,6 +16,7 @@ pub(crate) const TRAPS: [Script; 9] = [
     ("a submission refused with its lease", refused_with_its_lease),
     ("a duplicate that found a free worker", duplicate_finds_a_free_worker),
     ("a worker that dies with a job that never was", dies_with_a_job_that_never_was),
+    ("a refusal that overtakes", refusal_that_overtakes),
 ];
 
 /// Alice cannot reach the store but goes on talking to her worker, as long as her authority lasts. Bob, who leads
@@ -184,6 +185,22 @@ fn dies_with_a_job_that_never_was() -> Told {
     let id = stage.wait_acked(client);
     stage.wait_started(id, 1);
     stage.expect(stage.world.checker.lost == 0, "what never was is not lost");
+    stage.finish().map(|_| ())
+}
+
+/// A submission takes seconds to reach the store. Its second copy finds the disk full and is refused; then there is
+/// room again, and the first copy lands. Whoever took the refusal for a no has told the client so.
+fn refusal_that_overtakes() -> Told {
+    let mut stage = Stage::new(&[ALICE], S);
+    stage.wait_open(0);
+    stage.just_renewed();
+    stage.world.store.late = Some((ALICE, Sort::Commit, 3 * S));
+    let client = stage.send(job(5));
+    stage.run_for(100 * MS);
+    stage.world.store.late = None;
+    stage.world.store.full_until = stage.world.now + 2 * S;
+    stage.run_for(5 * S);
+    stage.wait_acked(client);
     stage.finish().map(|_| ())
 }
 

@@ -3,6 +3,7 @@
 
 mod claims;
 mod common;
+mod doubt;
 mod faults;
 mod faulty;
 mod life_of_a_job;
