@@ -13,6 +13,9 @@ use ganger_core::{Term, Wall};
 
 use crate::store::{CommitError, StoreError};
 
+/// A server that has not said for so long that it lives is not shown any more.
+pub const SERVER_FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
+
 /// A store that several servers share.
 #[async_trait]
 pub trait SharedStore: Send + Sync + 'static {
@@ -32,7 +35,8 @@ pub trait SharedStore: Send + Sync + 'static {
     /// no reason, but not in a hot loop; may also never return where nothing can be noticed.
     async fn vacated(&self, term: Term);
 
-    /// This server lives. Repeated every few seconds; a server that stopped doing so is forgotten after a while.
+    /// This server lives. Repeated every few seconds; a server that stopped doing so is
+    /// forgotten after [`SERVER_FORGOTTEN_AFTER`].
     async fn announce(&self, server: &ServerRecord) -> Result<(), StoreError>;
 
     /// This server has stopped in good order, and need not be shown any more.

@@ -1,12 +1,38 @@
 //! Every store passes the same suite.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use ganger_core::{Mono, Now, Wall};
+use ganger_store::conformance::election::{self, Servers};
 use ganger_store::{MemoryStore, Store, conformance};
 
 #[tokio::test]
 async fn the_store_in_memory_conforms() {
     conformance::run(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>).await;
+}
+
+/// Only as far as a test moves it.
+static CLOCK: AtomicU64 = AtomicU64::new(0);
+
+#[tokio::test]
+async fn the_store_in_memory_elects() {
+    election::run(async || {
+        let clock = || {
+            let micros = CLOCK.load(Ordering::SeqCst);
+            Now { mono: Mono(micros), wall: Wall(1_700_000_000_000_000 + micros as i64) }
+        };
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::for_cluster(clock));
+        Servers {
+            stores: [store.clone(), store.clone(), store],
+            pass: Box::new(|time| {
+                CLOCK.fetch_add(time.as_micros() as u64, Ordering::SeqCst);
+                Box::pin(async {})
+            }),
+            quick: true,
+        }
+    })
+    .await;
 }
 
 #[cfg(feature = "sqlite")]

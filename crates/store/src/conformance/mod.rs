@@ -1,10 +1,12 @@
 //! The suite that every store must pass: one claim per function, by theme.
 //!
 //! [`run`] takes a way to make an empty store. [`dump`] reads everything that a store tells, so that two
-//! stores, or one before and after a restart, can be compared.
+//! stores, or one before and after a restart, can be compared. [`election`] is for stores that several servers
+//! share.
 
 mod attempts;
 mod dump;
+pub mod election;
 mod finals;
 mod joint;
 mod leader;
@@ -28,7 +30,8 @@ struct Claim {
     run: fn(Arc<dyn Store>) -> Story,
 }
 
-type Story = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// What is told of a claim.
+pub type Story = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 macro_rules! claims {
     ($($theme:ident: $($claim:ident),* $(,)?;)*) => {

@@ -2,12 +2,14 @@
 //!
 //! [`MemoryState`] is synchronous and deterministic, for the simulator and as the model that other
 //! stores are compared with. [`MemoryStore`] is the same behind the [`Store`] contract. It forgets
-//! everything when it is dropped; a server never runs on it.
+//! everything when it is dropped; a server never runs on it, but for tests of several servers in one process
+//! it can be shared as PostgreSQL is ([`MemoryStore::for_cluster`]).
 
 mod apply;
 mod ledger;
 mod reads;
 mod removal;
+mod shared;
 mod state;
 mod table;
 
@@ -16,16 +18,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
-use ganger_core::{JobId, Term, Wall};
+use ganger_core::{JobId, Now, Term, Wall};
 
+use crate::memory::shared::Cluster;
 use crate::read::{ListQuery, Page, StoredJob};
+use crate::shared::SharedStore;
 use crate::store::{CommitError, Store, StoreError};
 
 pub use state::MemoryState;
 
 /// [`MemoryState`] behind a lock.
 #[derive(Debug, Default)]
-pub struct MemoryStore(Mutex<MemoryState>);
+pub struct MemoryStore {
+    state: Arc<Mutex<MemoryState>>,
+    /// The election, if several servers share the store.
+    cluster: Option<Arc<Cluster>>,
+}
 
 impl MemoryStore {
     /// An empty store.
@@ -34,16 +42,24 @@ impl MemoryStore {
         MemoryStore::default()
     }
 
+    /// An empty store for several servers of one process, and the clock that rules their election.
+    #[must_use]
+    pub fn for_cluster(clock: impl Fn() -> Now + Send + Sync + 'static) -> MemoryStore {
+        let state = Arc::default();
+        let cluster = Some(Arc::new(Cluster::new(Arc::clone(&state), clock)));
+        MemoryStore { state, cluster }
+    }
+
     fn state(&self) -> MutexGuard<'_, MemoryState> {
         // A panic in the middle of a batch leaves its old values in the tables; the next commit
         // begins by taking them back.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl From<MemoryState> for MemoryStore {
     fn from(state: MemoryState) -> MemoryStore {
-        MemoryStore(Mutex::new(state))
+        MemoryStore { state: Arc::new(Mutex::new(state)), cluster: None }
     }
 }
 
@@ -83,5 +99,9 @@ impl Store for MemoryStore {
 
     async fn backup(&self, _to: &Path) -> Result<(), StoreError> {
         Err(StoreError::Failed("a store in memory cannot be backed up".into()))
+    }
+
+    fn shared(&self) -> Option<Arc<dyn SharedStore>> {
+        self.cluster.clone().map(|cluster| cluster as Arc<dyn SharedStore>)
     }
 }

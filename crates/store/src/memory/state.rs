@@ -21,6 +21,8 @@ use crate::tallies::Tallies;
 pub struct MemoryState {
     term: Term,
     server: String,
+    /// Its leader resigned: nothing more is written in this term.
+    resigned: bool,
     /// Number of the last batch of this term, and what it came to.
     batch: u64,
     outcomes: Vec<Applied>,
@@ -92,6 +94,7 @@ impl MemoryState {
     pub fn take_over(&mut self, server: &str, more_than: u64, id: u64) -> Term {
         self.term = Term { number: self.term.number.max(more_than) + 1, id };
         self.server = server.into();
+        self.resigned = false;
         self.batch = 0;
         self.outcomes.clear();
         self.term
@@ -107,6 +110,25 @@ impl MemoryState {
     #[must_use]
     pub fn server(&self) -> &str {
         &self.server
+    }
+
+    /// Number of the last batch of the present term.
+    #[must_use]
+    pub fn batch(&self) -> u64 {
+        self.batch
+    }
+
+    /// Ends this term before another begins; `false` if it is over already.
+    pub fn resign(&mut self, term: Term) -> bool {
+        let held = self.leads(term);
+        self.resigned |= held;
+        held
+    }
+
+    /// Whether batches of this term are taken.
+    #[must_use]
+    pub fn leads(&self, term: Term) -> bool {
+        term == self.term && !self.resigned
     }
 
     /// What a leader needs to begin.
@@ -132,7 +154,7 @@ impl MemoryState {
     /// [`CommitError::TermLost`] if another term has begun; [`CommitError::Refused`] if the number does
     /// not follow, or a change contradicts what is stored.
     pub fn commit(&mut self, term: Term, batch: &Batch) -> Result<Vec<Applied>, CommitError> {
-        let current = term == self.term;
+        let current = self.leads(term);
         if !current && !sabotage::active(Bug::NoTermGuard) {
             return Err(CommitError::TermLost);
         }
