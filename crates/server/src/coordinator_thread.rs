@@ -5,7 +5,7 @@
 //! clients, messages to workers, events to whoever listens. It never waits for any of them.
 //!
 //! A leader that must step down begins again as the next one: a new term, a fresh load, a new
-//! coordinator. Whoever waited for an answer learns that it is unknown. A panic in the coordinator
+//! coordinator. Where several servers share the store it stands for election again ([`crate::election`]). Whoever waited for an answer learns that it is unknown. A panic in the coordinator
 //! ends the thread, and with it every answer: a server that does not know is better than one that lies.
 
 use std::collections::HashMap;
@@ -24,6 +24,7 @@ use ganger_store::shared::LeaderView;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tracing::{error, info, warn};
 
+use crate::election::Seat;
 use crate::gateway::Gateway;
 use crate::inbox::{INBOX, Message, Written};
 use crate::service::Numbered;
@@ -55,6 +56,8 @@ pub enum Phase {
 pub struct CoordinatorThread {
     /// Name of this server in the store.
     pub server: String,
+    /// Its place in the election, where several servers share the store.
+    pub seat: Option<Seat>,
     /// How the coordinator behaves.
     pub options: Options,
     /// The store, the clock and what the writer needs.
@@ -118,7 +121,12 @@ impl CoordinatorThread {
         let mut first = true;
         let mut number = 0;
         loop {
-            let Some((term, coordinator)) = self.take_over(wait, more_than, first)? else { return Ok(()) };
+            let seat = self.seat.clone();
+            let came = match &seat {
+                Some(seat) => self.stand(wait, seat, more_than).map(|(t, c, renewer)| (t, c, Some(renewer))),
+                None => self.take_over(wait, more_than, first)?.map(|(t, c)| (t, c, None)),
+            };
+            let Some((term, coordinator, renewer)) = came else { return Ok(()) };
             first = false;
             info!(term = term.number, "leads in term {term}");
             self.gateway.lead();
@@ -126,8 +134,15 @@ impl CoordinatorThread {
             let ended = self.lead(wait, term, coordinator, &mut number);
             self.phase.send_replace(Phase::TakingOver);
             self.gateway.close_all();
+            drop(renewer);
             match ended {
-                Ended::Stopped => return Ok(()),
+                Ended::Stopped => {
+                    if let Some(seat) = seat {
+                        // It bounds itself; a runtime that is going down ends it at once.
+                        let _ = wait.block_on(self.runtime.spawn(seat.resign(term)));
+                    }
+                    return Ok(());
+                }
                 Ended::SteppedDown { more_than: least } => more_than = least.max(term.number),
             }
         }
@@ -212,6 +227,9 @@ impl CoordinatorThread {
         let mut next_ticket = 0;
         loop {
             let now = self.parts.clock.now();
+            if let Some(seat) = &self.seat {
+                seat.pulse.beat(now.mono);
+            }
             leader.coordinator.handle(now, Input::Tick, &mut out);
             for message in messages.drain(..) {
                 leader.take(now, message, &mut next_ticket, &mut out);
@@ -281,11 +299,7 @@ impl Leader {
                 match outcome {
                     Written::Durable(applied) => Input::Committed { number, applied },
                     Written::Refused(reason) => Input::Refused { number, reason },
-                    Written::TermLost => {
-                        warn!(term = self.term.number, "lost term {}: another leader has begun", self.term);
-                        self.ended = Some(Ended::SteppedDown { more_than: self.term.number });
-                        return;
-                    }
+                    Written::TermLost => return self.term_lost(),
                     Written::InDoubt(cause) => {
                         error!("nobody can tell what became of batch {number}: {cause}; begins again");
                         self.ended = Some(Ended::SteppedDown { more_than: self.term.number });
@@ -293,6 +307,10 @@ impl Leader {
                     }
                 }
             }
+            // What the renewer of an earlier term had still to say.
+            Message::Renewed { term, .. } | Message::TermLost { term } if term != self.term => return,
+            Message::Renewed { sent_at, .. } => Input::Renewed { sent_at },
+            Message::TermLost { .. } => return self.term_lost(),
             Message::Look(look) => {
                 look(&self.coordinator, now);
                 return;
@@ -305,6 +323,11 @@ impl Leader {
         if self.ended.is_none() {
             self.coordinator.handle(now, input, out);
         }
+    }
+
+    fn term_lost(&mut self) {
+        warn!(term = self.term.number, "lost term {}: another leader has begun", self.term);
+        self.ended = Some(Ended::SteppedDown { more_than: self.term.number });
     }
 
     fn commit(&mut self, batch: Arc<Batch>) {

@@ -9,7 +9,7 @@ use ganger_core::change::Applied;
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::{Ask, Reply};
 use ganger_core::message::ToLeader;
-use ganger_core::{Now, SessionId, Term};
+use ganger_core::{Mono, Now, SessionId, Term};
 use tokio::sync::{mpsc, oneshot};
 
 /// Messages that may wait.
@@ -41,6 +41,18 @@ pub enum Message {
         number: u64,
         /// What came of it.
         outcome: Written,
+    },
+    /// The leader's row was renewed.
+    Renewed {
+        /// The term that it was renewed for.
+        term: Term,
+        /// When the renewal was sent.
+        sent_at: Mono,
+    },
+    /// Another term has begun, so that this one is over.
+    TermLost {
+        /// The term that is over.
+        term: Term,
     },
     /// Somebody wants to see something.
     Look(Look),

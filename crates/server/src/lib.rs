@@ -2,12 +2,15 @@
 //!
 //! [`Server`] starts everything and [`Service`] is what it can do, for every door. Inside, one thread
 //! owns the coordinator ([`coordinator_thread`]), one writer makes its decisions durable ([`writer`]),
-//! and the [`gateway`] knows the streams of workers.
+//! and the [`gateway`] knows the streams of workers. Where several servers share a store one of them leads
+//! ([`election`]), and each tells the others that it is there ([`cluster`]).
 
 pub mod api;
 pub mod claims;
 pub mod clock;
+pub mod cluster;
 pub mod coordinator_thread;
+pub mod election;
 pub mod gateway;
 pub mod grpc;
 pub mod http;
@@ -20,6 +23,7 @@ pub mod payloads;
 pub mod releasable;
 pub mod server;
 pub mod service;
+pub mod store_health;
 pub mod testing;
 pub mod waiters;
 pub mod writer;

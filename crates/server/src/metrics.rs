@@ -4,6 +4,8 @@
 //! leader's own exact counts. Labels come from clients, so their number is bounded: after the first two
 //! hundred kinds or queues, further ones are counted together as `_other`.
 
+mod leadership;
+
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -21,6 +23,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
+
+use leadership::Leadership;
 
 /// Media type of a scrape.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -90,6 +94,7 @@ struct Inner {
     backlog: Gauge,
     requests: Family<RequestLabel, Histogram, fn() -> Histogram>,
     events_dropped: Counter,
+    leadership: Leadership,
     queues: Names,
     kinds: Names,
     /// One scrape at a time: gauges are cleared and filled again.
@@ -124,6 +129,7 @@ impl Metrics {
             backlog: Gauge::default(),
             requests: Family::new_with_constructor(request_times),
             events_dropped: Counter::default(),
+            leadership: Leadership::default(),
             queues: Names::default(),
             kinds: Names::default(),
             scraping: Mutex::new(()),
@@ -185,6 +191,16 @@ impl Metrics {
     /// Events were not told to someone who was too slow.
     pub fn events_dropped(&self, count: u64) {
         self.0.events_dropped.inc_by(count);
+    }
+
+    /// The leader's row was renewed.
+    pub fn renewed(&self) {
+        self.0.leadership.renewals.inc();
+    }
+
+    /// Whether this server leads, in which term it leads or follows, and whether the store answers it.
+    pub fn leadership(&self, leads: bool, term: u64, store_up: bool) {
+        self.0.leadership.set(leads, term, store_up);
     }
 
     /// Everything as text, with gauges as the leader counts now.
@@ -258,6 +274,7 @@ impl Inner {
         r.register("store_backlog", "Changes that wait for the next commit", self.backlog.clone());
         r.register_with_unit("api_request", "How long requests took", s, self.requests.clone());
         r.register("events_dropped", "Events not told to a slow listener", self.events_dropped.clone());
+        self.leadership.register(r);
         // An info metric gets the suffix `_info` by itself.
         r.register("build", "The running version", Info::new([("version", version)]));
     }
@@ -334,6 +351,8 @@ mod tests {
     fn the_basic_set_is_there_under_its_names() {
         let metrics = Metrics::new("1.2.3");
         metrics.enqueued("mail", "noop", 2);
+        metrics.renewed();
+        metrics.leadership(true, 4, false);
         metrics.commit(Duration::from_millis(2), 30);
         metrics.request("/v1/jobs/{id}", &Method::GET, StatusCode::OK, Duration::from_millis(1));
         let job = JobId::new(1_700_000_000_000, [0; 10]);
@@ -387,6 +406,10 @@ mod tests {
             "ganger_store_backlog 7",
             "ganger_api_request_seconds_count{route=\"/v1/jobs/{id}\",method=\"GET\",status_class=\"2xx\"} 1",
             "ganger_events_dropped_total 0",
+            "ganger_leader 1",
+            "ganger_term 4",
+            "ganger_leader_renewals_total 1",
+            "ganger_store_up 0",
             "ganger_build_info{version=\"1.2.3\"} 1",
         ] {
             assert!(text.contains(expected), "{expected} in\n{text}");

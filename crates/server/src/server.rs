@@ -1,9 +1,12 @@
 //! Starting and stopping a server.
 //!
 //! `start` binds first, so that an address that is taken costs nothing; then it takes over, loads, and
-//! only then answers. `stop` goes the other way: no new connections or calls, what clients wait for
-//! is finished and written, workers are let go (they keep running and find the next leader), and
-//! the store is released last.
+//! only then answers. Where several servers share the store it leads or follows, and a store that does not answer is
+//! waited for: first a little before it answers, then while it answers that it is not ready. `stop` goes the other
+//! way: no new connections or calls, what clients wait for is finished and written, leadership is resigned, workers
+//! are let go (they keep running and find the next leader), and the store is released last.
+
+mod joining;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,12 +19,14 @@ use ganger_core::SessionId;
 use ganger_core::coordinator::port;
 use ganger_core::event::Event;
 use ganger_store::Store;
+use ganger_store::shared::ServerRecord;
 use tokio::net::TcpListener;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::clock::Clock;
+use crate::cluster::{Membership, Presence};
 use crate::coordinator_thread::{CoordinatorThread, Phase};
 use crate::gateway::Gateway;
 use crate::grpc;
@@ -33,6 +38,7 @@ use crate::metrics::Metrics;
 use crate::payloads::Payloads;
 use crate::releasable::ReleasableStore;
 use crate::service::{Numbered, Parts, Service};
+use crate::store_health::StoreHealth;
 use crate::waiters::Waiters;
 use crate::writer::{Busy, Observer, WriterParts};
 
@@ -41,14 +47,30 @@ const EVENTS: usize = 8_192;
 /// In-flight calls, and connections after them, have this long to finish.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 
+/// Without a renewal for so long another server may take over, unless told otherwise.
+const LEADER_TTL: Duration = Duration::from_secs(5);
+
+/// How long a start waits for a shared store, unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// How a server is to be.
 pub struct ServerOptions {
     /// Where to listen; port 0 takes a free one.
     pub listen: Vec<SocketAddr>,
     /// Where jobs are kept.
     pub store: Arc<dyn Store>,
-    /// Name of this server in the store.
+    /// Name of this server in the store. No other server may have it, nor may this one after a restart.
     pub name: String,
+    /// Where other servers and workers reach this one, such as `http://10.0.0.7:8080`; where it listens, if not
+    /// given.
+    pub advertise: Option<String>,
+    /// Without a renewal for so long another server may take over the leadership of a shared store.
+    pub leader_ttl: Duration,
+    /// A shared store that cannot be reached is waited for so long; then the server starts all the same, says that
+    /// it is not ready, and goes on trying.
+    pub patience: Duration,
+    /// What servers of one cluster know, and nobody else.
+    pub cluster_secret: Option<String>,
     /// Whether an address that others can reach is allowed although nobody is asked who he is.
     pub insecure_no_auth: bool,
     /// Who submits jobs of kind `exec` must know this.
@@ -68,7 +90,11 @@ impl ServerOptions {
         ServerOptions {
             listen,
             store,
-            name: "ganger".into(),
+            name: format!("ganger-{:08x}", rand::random::<u32>()),
+            advertise: None,
+            leader_ttl: LEADER_TTL,
+            patience: PATIENCE,
+            cluster_secret: None,
             insecure_no_auth: false,
             exec_token: None,
             coordinator: port::Options::default(),
@@ -97,6 +123,11 @@ pub enum ServerError {
         /// Why.
         source: std::io::Error,
     },
+    /// Others would not know where to reach it.
+    #[error(
+        "cannot tell other servers where to reach this one: {0} is every address (--advertise names one)"
+    )]
+    NoAdvertise(SocketAddr),
     /// The operating system gives no thread.
     #[error("cannot start the coordinator's thread")]
     Thread(#[source] std::io::Error),
@@ -120,6 +151,7 @@ pub struct ServerHandle {
     streams: CancellationToken,
     phase: watch::Receiver<Phase>,
     store: Arc<ReleasableStore>,
+    presence: Option<Presence>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -134,9 +166,12 @@ impl Server {
         let (stopping, stop) = watch::channel(false);
         let metrics = Metrics::new(env!("CARGO_PKG_VERSION"));
         let store = Arc::new(ReleasableStore::new(options.store.clone()));
-        let (service, thread) = lead(&options, store.clone(), stop, Arc::new(Measured(metrics.clone())))?;
+        let address = joining::advertised(&options, &addresses)?;
+        let (service, thread) =
+            lead(&options, address, store.clone(), stop, Arc::new(Measured(metrics.clone())))?;
         let mut phase = service.phase();
-        begun(&mut phase).await?;
+        joining::begun(&service, &mut phase, options.patience).await?;
+        let presence = Some(Presence::start(service.membership().clone()));
         for session in &options.local_sessions {
             service.gateway().register_local(*session);
         }
@@ -152,6 +187,7 @@ impl Server {
             streams,
             phase,
             store,
+            presence,
             thread: Some(thread),
         })
     }
@@ -200,6 +236,9 @@ impl ServerHandle {
         {
             warn!("the coordinator's thread could not be joined");
         }
+        if let Some(presence) = self.presence.take() {
+            presence.stop().await;
+        }
         self.listeners.stop(STOP_WITHIN).await;
         self.store.release().await;
         info!("stopped");
@@ -240,6 +279,7 @@ async fn bind(addresses: &[SocketAddr], insecure: bool) -> Result<Vec<TcpListene
 /// Starts the coordinator's thread and everything around it.
 fn lead(
     options: &ServerOptions,
+    address: String,
     store: Arc<ReleasableStore>,
     stopping: watch::Receiver<bool>,
     observer: Arc<dyn Observer>,
@@ -251,6 +291,15 @@ fn lead(
     let (waiters, busy) = (Waiters::default(), Busy::default());
     let (events, _) = broadcast::channel::<Arc<Numbered>>(EVENTS);
     let (phase, seen) = watch::channel(Phase::TakingOver);
+    let server = ServerRecord {
+        name: options.name.clone(),
+        address,
+        version: env!("CARGO_PKG_VERSION").into(),
+        started_at: clock.now().wall,
+    };
+    let health = StoreHealth::default();
+    let seat = joining::seat(options, &server, &health);
+    let shared = seat.as_ref().map(|seat| seat.shared.clone());
     let service = Service::new(Parts {
         store: store.clone(),
         inbox: inbox.clone(),
@@ -259,6 +308,7 @@ fn lead(
         ids: JobIds::default(),
         waiters: waiters.clone(),
         busy: busy.clone(),
+        membership: Membership::new(server, shared, health),
         phase: seen,
         stopping,
         events: events.downgrade(),
@@ -268,7 +318,11 @@ fn lead(
     let parts = WriterParts { store: store.clone(), inbox, payloads, waiters, clock, busy, observer };
     let thread = CoordinatorThread {
         server: options.name.clone(),
-        options: options.coordinator.clone(),
+        options: port::Options {
+            leader_ttl: seat.as_ref().map(|seat| seat.candidate.ttl),
+            ..options.coordinator.clone()
+        },
+        seat,
         parts,
         inbox: messages,
         gateway,
@@ -277,18 +331,6 @@ fn lead(
         runtime: tokio::runtime::Handle::current(),
     };
     Ok((service, thread.spawn().map_err(ServerError::Thread)?))
-}
-
-/// Waits until the thread leads or follows for the first time, or can do neither.
-async fn begun(phase: &mut watch::Receiver<Phase>) -> Result<(), ServerError> {
-    let begun = phase.wait_for(|phase| *phase != Phase::TakingOver).await;
-    match begun.as_deref() {
-        Ok(Phase::Leading(_) | Phase::Following(_)) => Ok(()),
-        Ok(Phase::Failed(cause)) => Err(ServerError::Leader(cause.clone())),
-        Ok(Phase::TakingOver | Phase::Stopped) | Err(_) => {
-            Err(ServerError::Leader("the coordinator's thread ended".into()))
-        }
-    }
 }
 
 /// Every door behind one port.
@@ -326,4 +368,7 @@ impl Observer for Measured {
         self.0.commit(took, changes);
     }
     fn event(&self, _event: &Event) {}
+    fn renewed(&self) {
+        self.0.renewed();
+    }
 }

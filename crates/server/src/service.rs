@@ -5,6 +5,7 @@
 //! come says that the outcome is unknown, and never yes.
 
 mod ask;
+mod cluster;
 mod told;
 
 use std::collections::{HashMap, HashSet};
@@ -26,12 +27,15 @@ use ganger_store::{Store, StoreError};
 use tokio::sync::{broadcast, watch};
 
 use crate::clock::Clock;
+use crate::cluster::Membership;
 use crate::coordinator_thread::Phase;
 use crate::gateway::Gateway;
 use crate::ids::JobIds;
 use crate::inbox::Inbox;
 use crate::waiters::Waiters;
 use crate::writer::Busy;
+
+pub use cluster::{ClusterSeen, Role, role};
 
 /// The longest that [`Service::wait`] waits.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -56,6 +60,8 @@ pub struct Parts {
     pub waiters: Waiters,
     /// Since when the present batch is being written.
     pub busy: Busy,
+    /// Its place among the other servers.
+    pub membership: Membership,
     /// What the coordinator's thread is doing.
     pub phase: watch::Receiver<Phase>,
     /// Whether the server is stopping.
@@ -98,7 +104,7 @@ pub enum Cancelled {
 }
 
 /// One check of `/readyz`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Check {
     /// What was checked.
     pub name: &'static str,
@@ -106,6 +112,19 @@ pub struct Check {
     pub trouble: Option<String>,
     /// Detail for people.
     pub detail: String,
+    /// A promise that may be broken although it is well.
+    pub warning: Option<String>,
+}
+
+/// Where the server stands, for metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StandingNow {
+    /// It leads.
+    pub leads: bool,
+    /// The term in which it leads or follows; zero if it does neither.
+    pub term: u64,
+    /// The store answers.
+    pub store_up: bool,
 }
 
 /// Why a call did not succeed.

@@ -42,6 +42,8 @@ pub trait Observer: Send + Sync + 'static {
     fn committed(&self, took: Duration, changes: usize);
     /// Something happened.
     fn event(&self, event: &Event);
+    /// The leader's row was renewed.
+    fn renewed(&self);
 }
 
 /// Everything a writer works with.

@@ -233,7 +233,7 @@ impl World {
         };
         let input = match (leading.settling.hear(heard), result) {
             (Verdict::Written, Ok(applied)) => Input::Committed { number, applied },
-            (Verdict::NotWritten | Verdict::Written, Ok(_)) => return,
+            (Verdict::NotWritten, Ok(_)) => return,
             (Verdict::NotWritten | Verdict::Written, Err(error)) => {
                 Input::Refused { number, reason: error.to_string() }
             }

@@ -5,6 +5,7 @@
 //! RFC 3339 in UTC, durations are humane texts (`"1h30m"`) where a person sets them and whole
 //! milliseconds (`…_ms`) where they were measured.
 
+mod cluster;
 pub mod duration;
 mod explain;
 mod job;
@@ -14,6 +15,7 @@ mod stats;
 mod submit;
 mod worker;
 
+pub use cluster::{ClusterBody, LeaderBody, RoleName, ServerBody};
 pub use duration::{HumanDuration, Timeout};
 pub use explain::{ExplainBody, GateBody, PositionBody};
 pub use job::{AttemptBody, AttemptsBody, CancelBody, JobBody, JobPage, ProgressBody, RetryBody, ScanBody};

@@ -162,4 +162,7 @@ pub struct CheckBody {
     pub ok: bool,
     /// Detail for people; what is wrong, if something is.
     pub detail: String,
+    /// A promise that may be broken although it is well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }

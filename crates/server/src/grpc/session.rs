@@ -27,6 +27,8 @@ pub(super) struct SessionStream {
     /// Why the other direction ended; closed if it just did.
     failed: oneshot::Receiver<Status>,
     over: bool,
+    /// Where this server is reached, for the welcome.
+    address: String,
     /// Ends the other direction.
     _guard: DropGuard,
 }
@@ -43,6 +45,9 @@ impl SessionStream {
         let (tell, failed) = oneshot::channel();
         let cancel = CancellationToken::new();
         let guard = cancel.clone().drop_guard();
+        // A server that is alone has nobody to send its workers to.
+        let member = service.membership();
+        let address = if member.is_shared() { member.server().address.clone() } else { String::new() };
         tokio::spawn(async move {
             let end = tokio::select! {
                 end = receive(&service, session, stream, inbound) => end,
@@ -54,7 +59,7 @@ impl SessionStream {
                 let _ = tell.send(status);
             }
         });
-        SessionStream { outbox, parts: VecDeque::new(), failed, over: false, _guard: guard }
+        SessionStream { outbox, parts: VecDeque::new(), failed, over: false, address, _guard: guard }
     }
 
     /// As tonic wants it.
@@ -83,11 +88,21 @@ impl SessionStream {
             };
             match item {
                 Item::Down(Down::Assign(parcels)) => self.parts = split(parcels),
-                Item::Down(other @ Down::Other(_)) => return Some(Ok(other.into())),
+                Item::Down(other @ Down::Other(_)) => return Some(Ok(self.signed(other.into()))),
                 // Only streams of claims are told.
                 Item::LeaseLost(_) => {}
             }
         }
+    }
+}
+
+impl SessionStream {
+    /// A welcome names the leader, for whoever came through another server.
+    fn signed(&self, mut message: v1::ToWorker) -> v1::ToWorker {
+        if let Some(v1::to_worker::Message::Welcome(welcome)) = &mut message.message {
+            welcome.leader.clone_from(&self.address);
+        }
+        message
     }
 }
 

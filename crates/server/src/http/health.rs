@@ -43,7 +43,9 @@ async fn readyz(State(app): State<App>, params: Params, headers: HeaderMap) -> A
         return Ok((status, Json(body(ready, &checks))).into_response());
     }
     // A failed check is always told in full: whoever asks needs to know which.
-    let text = if ready && !params.flag("verbose") { "ok\n".into() } else { listed(ready, &checks) };
+    // So is a warning: it is about what may be lost.
+    let plain = ready && checks.iter().all(|check| check.warning.is_none());
+    let text = if plain && !params.flag("verbose") { "ok\n".into() } else { listed(ready, &checks) };
     Ok((status, text).into_response())
 }
 
@@ -55,6 +57,8 @@ async fn readyz(State(app): State<App>, params: Params, headers: HeaderMap) -> A
 async fn metrics(State(app): State<App>, params: Params) -> Answer {
     params.only(&[])?;
     let (stats, queues) = tokio::join!(app.service.stats(), app.service.queues());
+    let standing = app.service.standing();
+    app.options.metrics.leadership(standing.leads, standing.term, standing.store_up);
     // Without a leader the gauges are unknown, but what was counted is still worth reading.
     let text = app.options.metrics.scrape(stats.ok().as_ref(), queues.ok().as_deref());
     let text = text.map_err(|_| Problem::new(Code::Internal, "the metrics could not be written"))?;
@@ -66,6 +70,7 @@ fn body(ready: bool, checks: &[Check]) -> ReadyBody {
         name: check.name.into(),
         ok: check.trouble.is_none(),
         detail: check.trouble.clone().unwrap_or_else(|| check.detail.clone()),
+        warning: check.warning.clone(),
     };
     ReadyBody { ready, checks: checks.iter().map(check).collect() }
 }
@@ -79,6 +84,9 @@ fn listed(ready: bool, checks: &[Check]) -> String {
             None => text.push_str(&format!("[+]{} ok: {}\n", check.name, check.detail)),
             Some(trouble) => text.push_str(&format!("[-]{} failed: {trouble}\n", check.name)),
         }
+        if let Some(warning) = &check.warning {
+            text.push_str(&format!("[!]{} warning: {warning}\n", check.name));
+        }
     }
     text.push_str(if ready { "readyz check passed\n" } else { "readyz check failed\n" });
     text
@@ -91,12 +99,12 @@ mod tests {
     #[test]
     fn checks_are_listed_as_kubernetes_lists_them() {
         let checks = [
-            Check { name: "store", trouble: None, detail: String::new() },
-            Check { name: "leader", trouble: Some("taking over".into()), detail: "term 3".into() },
+            Check { name: "store", warning: Some("it forgets".into()), ..Check::default() },
+            Check { name: "leader", trouble: Some("taking over".into()), ..Check::default() },
         ];
         assert_eq!(
             listed(false, &checks),
-            "[+]store ok\n[-]leader failed: taking over\nreadyz check failed\n"
+            "[+]store ok\n[!]store warning: it forgets\n[-]leader failed: taking over\nreadyz check failed\n"
         );
         assert_eq!(body(false, &checks).checks[1].detail, "taking over");
     }

@@ -9,6 +9,7 @@
 
 mod batch;
 pub mod claim;
+mod cluster;
 mod cursor;
 mod event_stream;
 mod events;

@@ -10,7 +10,8 @@ use utoipa_axum::routes;
 
 use super::problem::PROBLEM_JSON;
 use super::{
-    App, batch, claim, event_stream, health, import, job_reads, jobs, list, page, queues, stats, workers,
+    App, batch, claim, cluster, event_stream, health, import, job_reads, jobs, list, page, queues, stats,
+    workers,
 };
 
 #[derive(OpenApi)]
@@ -34,6 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(queues::routes())
         .merge(workers::routes())
         .merge(stats::routes())
+        .merge(cluster::routes())
         .merge(event_stream::routes())
         .merge(health::routes())
         .merge(page::routes())

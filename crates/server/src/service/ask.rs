@@ -161,7 +161,8 @@ impl Service {
                 return answered.map_err(|_| ServiceError::Unknown("the leader stepped down".into()));
             }
             let now = self.0.clock.now().mono;
-            if self.0.busy.lasts(now) > STUCK {
+            let unreachable = self.0.membership.health().lasts(now) > STUCK;
+            if self.0.busy.lasts(now) > STUCK || unreachable {
                 return Err(ServiceError::Unknown("the store does not answer".into()));
             }
             if now.since(asked) > ANSWER_WITHIN {

@@ -7,7 +7,7 @@ use ganger_core::job::State;
 use ganger_store::read::StoredJob;
 
 use super::ask::STUCK;
-use super::{Check, Service};
+use super::{Check, Service, StandingNow};
 use crate::coordinator_thread::Phase;
 
 /// A readiness probe must not hang.
@@ -73,12 +73,34 @@ impl Service {
                 self.0.busy.trouble().map(|why| format!("whether a commit happened is unknown: {why}"));
             let stuck =
                 (busy > STUCK).then(|| format!("a commit has been on its way for {} s", busy.as_secs()));
-            checks.push(check("store", unknown.or(stuck).or(trouble).as_deref(), String::new()));
+            let away = self.0.membership.health().trouble().map(|trouble| trouble.cause);
+            checks.push(check("store", unknown.or(stuck).or(trouble).or(away).as_deref(), String::new()));
+        } else if let Some(away) = self.0.membership.health().trouble() {
+            checks.push(check("store", Some(&away.cause), String::new()));
+        }
+        if self.0.membership.is_shared() {
+            let dangers = self.0.membership.dangers();
+            let warning = (!dangers.is_empty()).then(|| dangers.join("; "));
+            checks.push(Check { name: "durability", warning, ..Check::default() });
         }
         checks
+    }
+
+    /// Where the server stands, for metrics.
+    #[must_use]
+    pub fn standing(&self) -> StandingNow {
+        let now = self.0.clock.now().mono;
+        let stuck = self.0.busy.lasts(now) > STUCK;
+        let store_up = !stuck && self.0.membership.health().trouble().is_none();
+        let (leads, term) = match &*self.0.phase.borrow() {
+            Phase::Leading(term) => (true, term.number),
+            Phase::Following(leader) => (false, leader.term.number),
+            Phase::TakingOver | Phase::Stopped | Phase::Failed(_) => (false, 0),
+        };
+        StandingNow { leads, term, store_up }
     }
 }
 
 fn check(name: &'static str, trouble: Option<&str>, detail: String) -> Check {
-    Check { name, trouble: trouble.map(Into::into), detail }
+    Check { name, trouble: trouble.map(Into::into), detail, warning: None }
 }

@@ -2,11 +2,13 @@
 #![expect(unreachable_pub, reason = "the modules of a test binary are public to each other only")]
 
 mod claims;
+mod cluster;
 mod common;
 mod doubt;
 mod faults;
 mod faulty;
 mod life_of_a_job;
+mod link;
 mod metrics;
 mod programs;
 mod retention;
