@@ -28,7 +28,8 @@ use crate::election::Seat;
 use crate::gateway::Gateway;
 use crate::inbox::{INBOX, Message, Written};
 use crate::service::Numbered;
-use crate::writer::{Writer, WriterParts};
+use crate::waiters::Told;
+use crate::writer::{Settled, Writer, WriterParts};
 
 /// How long a stopping leader goes on to finish what clients wait for.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
@@ -218,13 +219,14 @@ impl CoordinatorThread {
         coordinator: Coordinator,
         number: &mut u64,
     ) -> Ended {
-        let writer = Writer::start(&self.runtime, self.parts.clone(), term);
+        let writer = Writer::new(self.runtime.clone(), self.parts.clone(), term);
         let tickets = HashMap::new();
         let mut leader =
             Leader { term, coordinator, writer, writing: false, tickets, stop_at: None, ended: None };
         let mut messages = Vec::new();
         let mut out = Vec::new();
         let mut next_ticket = 0;
+        let mut told: Option<Told> = None;
         loop {
             let now = self.parts.clock.now();
             if let Some(seat) = &self.seat {
@@ -236,17 +238,36 @@ impl CoordinatorThread {
             }
             leader.coordinator.settle(now, &mut out);
             self.carry_out(&mut leader, &mut out, number);
+            if let Some(told) = told.take() {
+                told.tell();
+            }
             if let Some(ended) = leader.ended(now.mono) {
                 return ended;
             }
             let next = leader.coordinator.next_tick().min(now.mono + self.options.tick);
             let pause = self.parts.clock.until(leader.stop_at.map_or(next, |stop| stop.min(next)));
-            let received = wait.block_on(async {
-                tokio::time::timeout(pause, self.inbox.recv_many(&mut messages, INBOX)).await
+            let settled = wait.block_on(async {
+                // The writer first: it begins to write when it is waited for.
+                tokio::select! { biased;
+                    settled = leader.writer.settled() => Some(settled),
+                    received = tokio::time::timeout(pause, self.inbox.recv_many(&mut messages, INBOX)) => {
+                        // Nobody can ask any more.
+                        if received == Ok(0) {
+                            messages.push(Message::Stop);
+                        }
+                        None
+                    }
+                }
             });
-            // Nobody can ask any more.
-            if received == Ok(0) {
-                messages.push(Message::Stop);
+            if let Some(Settled { number, outcome, told: whom }) = settled {
+                messages.push(Message::Written { term, number, outcome });
+                told = whom;
+                // Whatever waits goes into the next batch.
+                while messages.len() < INBOX
+                    && let Ok(message) = self.inbox.try_recv()
+                {
+                    messages.push(message);
+                }
             }
         }
     }

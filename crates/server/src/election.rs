@@ -68,6 +68,8 @@ pub struct Seat {
     pub health: StoreHealth,
     /// Whether the thread that stands, and then leads, is alive.
     pub pulse: Pulse,
+    /// Where renewals are told.
+    pub inbox: Inbox,
 }
 
 /// What came of standing once.
@@ -141,7 +143,7 @@ impl CoordinatorThread {
             seat: seat.clone(),
             store: self.parts.store.clone(),
             clock: self.parts.clock.clone(),
-            inbox: self.parts.inbox.clone(),
+            inbox: seat.inbox.clone(),
             observer: self.parts.observer.clone(),
             phase: self.phase.clone(),
         };

@@ -298,7 +298,7 @@ fn lead(
         started_at: clock.now().wall,
     };
     let health = StoreHealth::default();
-    let seat = joining::seat(options, &server, &health);
+    let seat = joining::seat(options, &server, &health, inbox.clone());
     let shared = seat.as_ref().map(|seat| seat.shared.clone());
     let service = Service::new(Parts {
         store: store.clone(),
@@ -315,7 +315,7 @@ fn lead(
         purge_step: options.coordinator.prune_limit,
         streams: AtomicU64::new(0),
     });
-    let parts = WriterParts { store: store.clone(), inbox, payloads, waiters, clock, busy, observer };
+    let parts = WriterParts { store: store.clone(), payloads, waiters, clock, busy, observer };
     let thread = CoordinatorThread {
         server: options.name.clone(),
         options: port::Options {

@@ -1,7 +1,9 @@
 //! Makes the coordinator's decisions durable, one batch after the other.
 //!
 //! There is never more than one batch outstanding: while it is written the next one forms in the
-//! coordinator. What can go wrong, and why it is harmless:
+//! coordinator. The coordinator's thread itself waits for the store's answer beside everything else that it waits
+//! for: a task in between would be two more switches of threads in the life of every job. What can go
+//! wrong, and why it is harmless:
 //! - *Refused.* Nothing was written. The coordinator hears it and decides what to do; nothing is tried
 //!   again here.
 //! - *Unknown.* The answer was lost. The same batch, with the same number, is sent until the store
@@ -17,19 +19,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use ganger_core::change::{Applied, Batch};
 use ganger_core::event::Event;
 use ganger_core::leadership::{Heard, Settling, Verdict};
 use ganger_core::{Mono, Term};
 use ganger_store::{CommitError, Store, StoreError};
-use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
+use tokio::runtime::Handle;
 use tracing::{error, warn};
 
 use crate::clock::Clock;
-use crate::inbox::{Inbox, Message, Written};
+use crate::inbox::Written;
 use crate::payloads::Payloads;
-use crate::waiters::Waiters;
+use crate::waiters::{Told, Waiters};
 
 /// Wait before a batch of unknown outcome is sent again, the first time.
 const SEND_AGAIN: Duration = Duration::from_millis(50);
@@ -51,8 +53,6 @@ pub trait Observer: Send + Sync + 'static {
 pub struct WriterParts {
     /// Where to write.
     pub store: Arc<dyn Store>,
-    /// Whom to tell.
-    pub inbox: Inbox,
     /// Fresh payloads are kept.
     pub payloads: Arc<Payloads>,
     /// Callers that wait for an end.
@@ -67,10 +67,23 @@ pub struct WriterParts {
 
 /// The writer of one term. Ends when dropped: a batch that is then still on its way belongs to a term
 /// that is over, and the store refuses it.
-#[derive(Debug)]
 pub struct Writer {
-    batches: mpsc::Sender<Arc<Batch>>,
-    task: AbortHandle,
+    parts: WriterParts,
+    term: Term,
+    runtime: Handle,
+    writing: Option<BoxFuture<'static, Settled>>,
+}
+
+/// A batch that is settled.
+#[derive(Debug)]
+pub struct Settled {
+    /// Which.
+    pub number: u64,
+    /// What came of it.
+    pub outcome: Written,
+    /// Callers whose wait it ends. To be told after the coordinator, so that whoever acts on the end finds
+    /// it there.
+    pub told: Option<Told>,
 }
 
 /// Since when the present batch is being written, and what keeps it.
@@ -84,24 +97,34 @@ struct Progress {
 }
 
 impl Writer {
-    /// Starts the writer of this term.
+    /// The writer of this term. What the store does meanwhile, it does on this runtime.
     #[must_use]
-    pub fn start(runtime: &tokio::runtime::Handle, parts: WriterParts, term: Term) -> Writer {
-        let (batches, queue) = mpsc::channel(1);
-        let task = runtime.spawn(write_all(parts, term, queue)).abort_handle();
-        Writer { batches, task }
+    pub fn new(runtime: Handle, parts: WriterParts, term: Term) -> Writer {
+        Writer { parts, term, runtime, writing: None }
     }
 
-    /// Writes this batch and tells the inbox. `false` if one is already being written.
+    /// Takes this batch; [`Writer::settled`] writes it. `false` if one is already being written.
     #[must_use]
-    pub fn write(&self, batch: Arc<Batch>) -> bool {
-        self.batches.try_send(batch).is_ok()
+    pub fn write(&mut self, batch: Arc<Batch>) -> bool {
+        let free = self.writing.is_none();
+        if free {
+            self.writing = Some(write(self.parts.clone(), self.term, batch).boxed());
+        }
+        free
     }
-}
 
-impl Drop for Writer {
-    fn drop(&mut self) {
-        self.task.abort();
+    /// Waits until the batch is settled; for ever if there is none. Giving up the future loses nothing.
+    pub async fn settled(&mut self) -> Settled {
+        let Some(writing) = &mut self.writing else { return std::future::pending().await };
+        let runtime = &self.runtime;
+        let settled = std::future::poll_fn(|context| {
+            // The store's sockets and timers belong to the runtime of the server, not to that of the wait.
+            let _there = runtime.enter();
+            writing.poll_unpin(context)
+        })
+        .await;
+        self.writing = None;
+        settled
     }
 }
 
@@ -142,35 +165,24 @@ impl Drop for BusyUntilDropped<'_> {
     }
 }
 
-async fn write_all(parts: WriterParts, term: Term, mut queue: mpsc::Receiver<Arc<Batch>>) {
-    while let Some(batch) = queue.recv().await {
-        let began = parts.clock.now().mono;
-        let busy = parts.busy.begin(began);
-        let outcome = write(&parts, term, &batch).await;
-        drop(busy);
-        let number = batch.number;
-        let mut told = None;
-        if let Written::Durable(applied) = &outcome {
-            parts.observer.committed(parts.clock.now().mono.since(began), batch.changes.len());
-            // Before the coordinator can assign them.
-            parts.payloads.submitted(&batch, applied);
-            parts.payloads.ended(&batch);
-            told = Some(parts.waiters.take(&batch));
-        }
-        // The coordinator takes the batch apart: it need not copy what nobody else holds.
-        drop(batch);
-        if !parts.inbox.send(Message::Written { term, number, outcome }).await {
-            return;
-        }
-        // After the coordinator was told, so that whoever acts on the end finds it there.
-        if let Some(told) = told {
-            told.tell();
-        }
+async fn write(parts: WriterParts, term: Term, batch: Arc<Batch>) -> Settled {
+    let began = parts.clock.now().mono;
+    let busy = parts.busy.begin(began);
+    let outcome = write_until_settled(&parts, term, &batch).await;
+    drop(busy);
+    let mut told = None;
+    if let Written::Durable(applied) = &outcome {
+        parts.observer.committed(parts.clock.now().mono.since(began), batch.changes.len());
+        // Before the coordinator can assign them.
+        parts.payloads.submitted(&batch, applied);
+        parts.payloads.ended(&batch);
+        told = Some(parts.waiters.take(&batch));
     }
+    Settled { number: batch.number, outcome, told }
 }
 
 /// Sends a batch until it is settled.
-async fn write(parts: &WriterParts, term: Term, batch: &Arc<Batch>) -> Written {
+async fn write_until_settled(parts: &WriterParts, term: Term, batch: &Arc<Batch>) -> Written {
     let mut pause = SEND_AGAIN;
     let mut settling = Settling::default();
     loop {

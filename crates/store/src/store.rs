@@ -28,6 +28,9 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// A batch whose number was already applied in this term is answered with its outcomes again.
     ///
+    /// The leader waits for it on the thread that decides everything: what takes long before or after the wait for
+    /// the disk belongs on a thread or a task of the store.
+    ///
     /// A batch that contradicts what is stored is refused whole, for it shows a bug in the leader: a job
     /// id that exists; a lease for a session that is not open, or for a job that is not live, is leased, or
     /// has ended a later lease; the end of a lease that is not the job's open one; the finish of a job

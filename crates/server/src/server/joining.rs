@@ -10,6 +10,7 @@ use tracing::error;
 use super::{ServerError, ServerOptions};
 use crate::coordinator_thread::Phase;
 use crate::election::{Pulse, Seat};
+use crate::inbox::Inbox;
 use crate::service::Service;
 use crate::store_health::StoreHealth;
 
@@ -28,11 +29,16 @@ pub(super) fn advertised(options: &ServerOptions, addresses: &[SocketAddr]) -> R
 }
 
 /// A place in the election, where there is one.
-pub(super) fn seat(options: &ServerOptions, server: &ServerRecord, health: &StoreHealth) -> Option<Seat> {
+pub(super) fn seat(
+    options: &ServerOptions,
+    server: &ServerRecord,
+    health: &StoreHealth,
+    inbox: Inbox,
+) -> Option<Seat> {
     let shared = options.store.shared()?;
     let (server, address) = (server.name.clone(), server.address.clone());
     let candidate = Candidate { server, address, ttl: options.leader_ttl };
-    Some(Seat { shared, candidate, health: health.clone(), pulse: Pulse::default() })
+    Some(Seat { shared, candidate, health: health.clone(), pulse: Pulse::default(), inbox })
 }
 
 /// Waits until the thread leads or follows for the first time, or can do neither. A shared store that cannot be
