@@ -4,6 +4,7 @@
 //! bounded pool reads, each read in one snapshot (`readers.rs`); one connection is for the election (`election.rs`). SQL
 //! lies in `sql/`, one operation per file. The schema and why it is shaped so: `migrations/0001_initial.up.sql`.
 
+mod ceiling;
 mod codec;
 mod connection;
 mod copy;
@@ -42,6 +43,8 @@ use self::writer::Writer;
 use crate::read::{ListQuery, Page, StoredJob};
 use crate::shared::{Candidate, ClusterView, Election, ServerRecord, ServerView, SharedStore};
 use crate::store::{CommitError, Store, StoreError};
+
+pub use ceiling::{Ceiling, CeilingOptions, ceiling};
 
 /// How to open a [`PgStore`].
 #[derive(Clone, Debug)]

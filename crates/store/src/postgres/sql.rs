@@ -85,6 +85,7 @@ statements! {
     LOCK_TERM = "lock_term",
     LOOK_LEADER = "look_leader",
     MAKE_DAYS = "make_days",
+    MOVE_JOBS = "move_jobs",
     OLDEST_DEAD = "oldest_dead",
     OLDEST_HISTORY = "oldest_history",
     OPEN_SESSIONS = "open_sessions",
@@ -113,6 +114,7 @@ statements! {
     SHOW_LEADER = "show_leader",
     SWEEP_TRACES = "sweep_traces",
     UNLOCK_TERM = "unlock_term",
+    WAL_POSITION = "wal_position",
     WITHDRAW = "withdraw",
 }
 

@@ -1,5 +1,6 @@
 //! Drives both stores: makes commands concrete, and compares what comes back.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use ganger_core::queue::{Keep, QueueSettings, Retention};
 use ganger_core::rules::Standing;
 use ganger_core::{Fence, JobId, SessionId, Term, Wall};
 use ganger_store::read::ListQuery;
-use ganger_store::{MemoryState, SqliteOptions, SqliteStore, Store, conformance};
+use ganger_store::{MemoryState, Store, conformance};
 
 use crate::commands::{EndOp, Filter, JobOp, Op, Step};
 
@@ -22,11 +23,14 @@ const START: Wall = Wall(1_700_000_000_000_000);
 const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(86_400);
 
+/// Opens the store under test, which keeps what it holds from one time to the next.
+pub(crate) type Open = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Arc<dyn Store>>>>>;
+
 /// Both stores, and what a leader keeps in its head.
 pub(crate) struct Driver {
     model: MemoryState,
-    store: Option<SqliteStore>,
-    dir: tempfile::TempDir,
+    store: Option<Arc<dyn Store>>,
+    open: Open,
     term: Term,
     before: Term,
     number: u64,
@@ -37,11 +41,11 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    pub(crate) async fn new() -> Driver {
+    pub(crate) async fn new(open: Open) -> Driver {
         let mut driver = Driver {
             model: MemoryState::new(),
             store: None,
-            dir: tempfile::tempdir().unwrap(),
+            open,
             term: Term::default(),
             before: Term::default(),
             number: 0,
@@ -49,7 +53,7 @@ impl Driver {
             now: START,
             made: 0,
         };
-        driver.reopen();
+        driver.reopen().await;
         driver.take_over(0).await;
         driver
     }
@@ -81,7 +85,7 @@ impl Driver {
                 assert!(!self.commit(self.before, batch).await);
             }
             Step::TakeOver(more_than) => self.take_over(more_than.into()).await,
-            Step::Reopen => self.reopen(),
+            Step::Reopen => self.reopen().await,
             Step::Pass(n, days) => {
                 self.now = self.now + if days { DAY * n.into() } else { SECOND * n.into() }
             }
@@ -89,9 +93,9 @@ impl Driver {
         }
     }
 
-    pub(crate) fn reopen(&mut self) {
+    pub(crate) async fn reopen(&mut self) {
         self.store = None;
-        self.store = Some(SqliteStore::open(self.dir.path(), SqliteOptions::default()).unwrap());
+        self.store = Some((self.open)().await);
     }
 
     pub(crate) async fn compare_everything(&self) {
@@ -102,8 +106,8 @@ impl Driver {
         );
     }
 
-    fn store(&self) -> &SqliteStore {
-        self.store.as_ref().unwrap()
+    fn store(&self) -> &dyn Store {
+        &**self.store.as_ref().unwrap()
     }
 
     async fn take_over(&mut self, more_than: u64) {

@@ -1,0 +1,13 @@
+//! What only a database that servers share must do: elect one leader, survive, plan its statements well, and keep its
+//! tables in order.
+
+#![cfg(feature = "postgres")]
+
+mod cost;
+mod durability;
+mod election;
+mod migrations;
+mod retention;
+mod statements;
+mod support;
+mod takeover;

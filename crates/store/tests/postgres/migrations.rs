@@ -1,0 +1,93 @@
+//! The schema, up and down.
+
+use ganger_store::postgres::migrate;
+use ganger_store::testing::Postgres;
+use ganger_store::{PgOptions, PgStore, Store};
+
+use crate::support::{connect, open};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_schema_goes_up_and_down_and_up_again() {
+    let url = Postgres::shared().database().await;
+    let status = migrate::status(&url).await.unwrap();
+    assert_eq!(status.version, 0);
+    assert!(status.migrations.iter().all(|step| !step.applied));
+    let client = connect(&url).await;
+    let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'ganger'";
+    assert_eq!(client.query_one(schemas, &[]).await.unwrap().get::<_, i64>(0), 0, "looking makes nothing");
+    assert_eq!(migrate::up(&url, None).await, Ok(migrate::latest()));
+    assert_eq!(migrate::up(&url, None).await, Ok(migrate::latest()));
+    assert!(migrate::status(&url).await.unwrap().migrations.iter().all(|step| step.applied));
+    // Down with something in it, and with tables for days.
+    open(&url).await.take_over("a", 0).await.unwrap();
+    assert_eq!(migrate::down(&url, 0).await, Ok(0));
+    let left = "SELECT relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                WHERE n.nspname = 'ganger' AND c.relkind IN ('r', 'p')";
+    let left: Vec<String> = client.query(left, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    assert_eq!(left, ["migration"]);
+    let functions = "SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+                     WHERE n.nspname = 'ganger'";
+    assert_eq!(client.query_one(functions, &[]).await.unwrap().get::<_, i64>(0), 0);
+    assert_eq!(migrate::up(&url, Some(1)).await, Ok(1));
+    open(&url).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn migrations_are_numbered_without_gaps() {
+    let steps = migrate::status(&Postgres::shared().url()).await.unwrap().migrations;
+    let versions: Vec<u32> = steps.iter().map(|step| step.version).collect();
+    assert_eq!(versions, (1..=migrate::latest()).collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_newer_than_the_binary_is_refused() {
+    let url = Postgres::shared().migrated_database().await;
+    let newer = "INSERT INTO ganger.migration (version, name, checksum) VALUES (99, 'later', '')";
+    connect(&url).await.batch_execute(newer).await.unwrap();
+    for why in [
+        PgStore::connect(&PgOptions::new(&url)).await.unwrap_err().to_string(),
+        migrate::up(&url, None).await.unwrap_err().to_string(),
+        migrate::down(&url, 0).await.unwrap_err().to_string(),
+    ] {
+        assert!(why.contains("has schema version 99") && why.contains("newer"), "{why}");
+    }
+    assert_eq!(migrate::status(&url).await.unwrap().version, 99);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_migration_that_is_not_ours_is_refused() {
+    let url = Postgres::shared().migrated_database().await;
+    connect(&url).await.batch_execute("UPDATE ganger.migration SET checksum = 'x'").await.unwrap();
+    let why = PgStore::connect(&PgOptions::new(&url)).await.unwrap_err().to_string();
+    assert!(why.contains("its schema is another"), "{why}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_database_is_refused_where_nobody_may_migrate_it() {
+    let url = Postgres::shared().database().await;
+    let options = PgOptions { migrate: false, ..PgOptions::new(&url) };
+    let why = PgStore::connect(&options).await.unwrap_err().to_string();
+    assert!(why.contains("ganger migrate up"), "{why}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_that_start_at_once_migrate_once() {
+    let url = Postgres::shared().database().await;
+    let mut starting = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let url = url.clone();
+        starting.spawn(async move { open(&url).await });
+    }
+    assert_eq!(starting.join_all().await.len(), 8);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_of_another_encoding_is_refused() {
+    let cluster = Postgres::shared();
+    let make = "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0";
+    connect(&cluster.url()).await.batch_execute(make).await.unwrap();
+    let url = cluster.url();
+    let (server, _) = url.rsplit_once('/').unwrap();
+    let why = PgStore::connect(&PgOptions::new(format!("{server}/latin"))).await.unwrap_err().to_string();
+    assert!(why.contains("LATIN1"), "{why}");
+}
