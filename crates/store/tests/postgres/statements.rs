@@ -1,1 +1,139 @@
-//! later
+//! Every statement prepares, and finds its rows by an index however many there are.
+
+use std::path::Path;
+
+use tokio_postgres::Client;
+
+use crate::support::{connect, fresh};
+
+/// Tables that hold many rows. The others have a handful, or one per worker or queue.
+const LARGE: [&str; 9] =
+    ["job", "job_history", "job_dead", "payload", "attempt", "session", "idempotency", "unique_key", "log"];
+/// Statements that read a whole table because that is what they are for, once per term.
+const WHOLE: [&str; 1] = ["load_jobs"];
+
+/// The files, without the comment at the head of each.
+fn statements() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/postgres/sql");
+    let mut found: Vec<(String, String)> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let head = text.lines().take_while(|line| line.starts_with("--")).count();
+            assert!(head > 0, "{name} does not say what it does");
+            let body: Vec<&str> = text.lines().skip(head).collect();
+            assert!(!body.join("\n").contains("--"), "{name} has a comment that is not at its head");
+            (name, body.join("\n"))
+        })
+        .collect();
+    found.sort();
+    assert!(found.len() > 60, "the statements were not found");
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_statement_fits_the_schema() {
+    let (_store, url) = fresh().await;
+    let client = connect(&url).await;
+    for (name, text) in statements() {
+        client.prepare(&text).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_fifty_thousand_jobs_no_statement_scans_a_table() {
+    no_statement_scans_a_table(50_000).await;
+}
+
+/// Takes minutes: `cargo test -p ganger-store --test postgres -- --ignored a_million`.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes"]
+async fn with_a_million_jobs_no_statement_scans_a_table() {
+    no_statement_scans_a_table(1_000_000).await;
+}
+
+async fn no_statement_scans_a_table(rows: i32) {
+    let (_store, url) = fresh().await;
+    let client = connect(&url).await;
+    fill(&client, rows).await;
+    client.batch_execute("SET plan_cache_mode = force_generic_plan").await.unwrap();
+    let mut scans = Vec::new();
+    for (name, text) in statements().iter().filter(|(name, _)| !WHOLE.contains(&name.as_str())) {
+        if text.starts_with("COPY") {
+            continue;
+        }
+        let plan = plan(&client, name, text).await;
+        for line in plan.lines().filter(|line| line.contains("Seq Scan on ")) {
+            let table = line.split("Seq Scan on ").nth(1).unwrap_or_default();
+            let table = table.split_whitespace().next().unwrap_or_default();
+            if LARGE.contains(&table) || table.starts_with("job_history_") {
+                scans.push(format!("{name}: {}\n{plan}", line.trim()));
+            }
+        }
+    }
+    assert!(scans.is_empty(), "{}", scans.join("\n"));
+}
+
+/// The plan of a statement, whatever its parameters are.
+async fn plan(client: &Client, name: &str, text: &str) -> String {
+    let statement = client.prepare(text).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let arguments = vec!["NULL"; statement.params().len()].join(", ");
+    let arguments = if arguments.is_empty() { arguments } else { format!("({arguments})") };
+    client.batch_execute(&format!("PREPARE planned AS {text}")).await.unwrap();
+    let explain = format!("EXPLAIN EXECUTE planned {arguments}");
+    let lines = client.simple_query(&explain).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+    client.batch_execute("DEALLOCATE planned").await.unwrap();
+    let mut plan = String::new();
+    for line in lines {
+        if let tokio_postgres::SimpleQueryMessage::Row(row) = line {
+            plan.push_str(row.get(0).unwrap_or_default());
+            plan.push('\n');
+        }
+    }
+    plan
+}
+
+/// So many live jobs, as many finished ones over three days, and their company.
+async fn fill(client: &Client, rows: i32) {
+    client.batch_execute("SELECT ganger.make_day(day) FROM generate_series(20254, 20256) day").await.unwrap();
+    let common = "gen_random_uuid(), n, 1750000000000000 + n, 1750000000000000 + n";
+    for (table, columns, values) in [
+        (
+            "job",
+            "id, seq, created_at, due_at, attempt, burnt, lost, priority, retrying, cancel_wanted, kind, queue, payload",
+            format!("{common}, 0, 0, 0, 0, false, false, 'kind-' || n % 5, 'queue-' || n % 10, 'null'"),
+        ),
+        (
+            "job_history",
+            "id, seq, created_at, due_at, finished_at, attempt, burnt, lost, priority, state, cancel_wanted, kind, queue,
+             payload",
+            format!(
+                "{common}, 20254 * 86400000000 + n % 3 * 86400000000, 1, 1, 0, 0, (n % 50 = 0)::integer * 2, false,
+                 'kind-' || n % 5, 'queue-' || n % 10, 'null'"
+            ),
+        ),
+        (
+            "job_dead",
+            "id, seq, created_at, due_at, finished_at, attempt, burnt, lost, priority, state, cancel_wanted, kind, queue,
+             payload",
+            format!("{common}, 1750000000000000 + n, 1, 1, 0, 0, 1, false, 'kind-' || n % 5, 'queue-' || n % 10, 'null'"),
+        ),
+        ("payload", "job, body", "gen_random_uuid(), 'null'".into()),
+        ("attempt", "job, number, record", "gen_random_uuid(), 1, 'x'".into()),
+        ("log", "job, attempt, text", "gen_random_uuid(), 1, 'x'".into()),
+        ("session", "id, record", "gen_random_uuid(), CASE WHEN n % 1000 = 0 THEN '{}' END".into()),
+        (
+            "idempotency",
+            "scope, key, fingerprint, until, answer",
+            "'scope', n::text::bytea, 'x', 1750000000000000 + n, 'x'".into(),
+        ),
+        ("unique_key", "kind, key, job, until", "'kind', n::text, gen_random_uuid(), n".into()),
+    ] {
+        let insert =
+            format!("INSERT INTO ganger.{table} ({columns}) SELECT {values} FROM generate_series(1, {rows}) n");
+        client.batch_execute(&insert).await.unwrap_or_else(|error| panic!("{table}: {error}"));
+    }
+    client.batch_execute("ANALYZE").await.unwrap();
+}
