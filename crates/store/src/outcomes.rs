@@ -18,13 +18,13 @@ pub(crate) fn encode(batch: &Batch, outcomes: &[Applied]) -> Result<Option<Strin
         return Ok(None);
     }
     let kept: Vec<Kept> = batch.changes.iter().zip(outcomes).map(|(c, a)| Kept::new(c, a)).collect();
-    serde_json::to_string(&kept).map(Some).map_err(|error| unreadable(error))
+    serde_json::to_string(&kept).map(Some).map_err(unreadable)
 }
 
 /// The outcomes of a batch that was applied before.
 pub(crate) fn decode(batch: &Batch, text: Option<&str>) -> Result<Vec<Applied>, StoreError> {
     let Some(text) = text else { return Ok(batch.changes.iter().map(usual).collect()) };
-    let kept: Vec<Kept> = serde_json::from_str(text).map_err(|error| unreadable(error))?;
+    let kept: Vec<Kept> = serde_json::from_str(text).map_err(unreadable)?;
     if kept.len() != batch.changes.len() {
         return Err(unreadable("the batch differs from the one of that number"));
     }

@@ -80,9 +80,7 @@ pub async fn ceiling(
 }
 
 async fn lay_out(connection: &Connection, options: &CeilingOptions<'_>) -> Result<(), Failure> {
-    let name = |text: &str| text.to_owned();
-    let mut spec =
-        JobSpec::new(options.kind.parse().map_err(|error| Failure::unreadable(&name("a kind"), error))?);
+    let mut spec = JobSpec::new(options.kind.parse().map_err(|error| Failure::unreadable("a kind", error))?);
     spec.queue = options.queue.parse().map_err(|error| Failure::unreadable("a queue", error))?;
     spec.payload = options.payload.into();
     let jobs: Vec<NewJob> = (0..options.jobs)
@@ -102,11 +100,14 @@ async fn lay_out(connection: &Connection, options: &CeilingOptions<'_>) -> Resul
         copy::jobs(&mut pipeline, rows.collect::<Result<_, _>>()?)?;
         pipeline.run().await.map_err(|(_, failure)| failure)?;
     }
-    // The jobs of a running server have been looked at by the vacuum and the checkpointer, too.
-    connection.client.batch_execute("VACUUM ANALYZE ganger.job; CHECKPOINT").await.or_else(|error| {
-        tracing::debug!(%error, "cannot make a checkpoint before measuring");
-        Ok::<_, Failure>(())
-    })
+    // The jobs of a running server have been looked at by the vacuum and the checkpointer, too. Not everyone may ask for
+    // a checkpoint; without one the first pages are written to the log in full.
+    for command in ["VACUUM ANALYZE ganger.job", "CHECKPOINT"] {
+        if let Err(error) = connection.client.batch_execute(command).await {
+            tracing::debug!(%error, "cannot prepare the database for measuring");
+        }
+    }
+    Ok(())
 }
 
 async fn end_all(

@@ -47,7 +47,7 @@ use crate::store::{CommitError, Store, StoreError};
 pub use ceiling::{Ceiling, CeilingOptions, ceiling};
 
 /// How to open a [`PgStore`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct PgOptions {
     /// Where the database is: `postgres://user:password@host:port/database`. With `sslmode=verify-full` and
     /// `sslrootcert` its connections are secured.
@@ -63,6 +63,13 @@ impl PgOptions {
     #[must_use]
     pub fn new(url: impl Into<String>) -> PgOptions {
         PgOptions { url: url.into(), readers: 8, migrate: true }
+    }
+}
+
+impl std::fmt::Debug for PgOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Without the address, which may contain a password.
+        f.debug_struct("PgOptions").field("readers", &self.readers).field("migrate", &self.migrate).finish()
     }
 }
 

@@ -63,9 +63,12 @@ impl Readers {
         bound: Duration,
         work: impl AsyncFnOnce(&Snapshot<'_>) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
-        let mut client = self.0.get().await.map_err(|error| match error {
-            PoolError::Backend(error) => plain("cannot connect to the database", &error),
-            other => StoreError::Unavailable(format!("cannot connect to the database: {other}")),
+        let mut client = self.0.get().await.map_err(|error| {
+            let operation = "cannot connect to the database";
+            if let PoolError::Backend(error) = &error {
+                return plain(operation, error);
+            }
+            StoreError::Unavailable(format!("{operation}: {error}"))
         })?;
         let reading = async {
             let transaction = client

@@ -13,10 +13,6 @@ macro_rules! statements {
     ($($name:ident = $file:literal),* $(,)?) => {
         $(pub(super) const $name: Sql =
             Sql { name: $file, text: statement(include_str!(concat!("sql/", $file, ".sql"))) };)*
-
-        /// Every statement.
-        #[cfg(test)]
-        pub(super) const ALL: &[Sql] = &[$($name),*];
     };
 }
 

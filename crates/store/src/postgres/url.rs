@@ -59,10 +59,10 @@ impl Address {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             bad(&cause.unwrap_or_else(|| error.to_string()))
         })?;
-        let trust = match trust.unwrap_or(Trust::Prefer) {
-            Trust::Require if root.is_some() => Trust::VerifyCa,
-            other => other,
-        };
+        let mut trust = trust.unwrap_or(Trust::Prefer);
+        if trust == Trust::Require && root.is_some() {
+            trust = Trust::VerifyCa;
+        }
         config.ssl_mode(match trust {
             Trust::Disable => SslMode::Disable,
             Trust::Prefer => SslMode::Prefer,

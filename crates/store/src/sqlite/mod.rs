@@ -18,7 +18,6 @@ mod leases;
 mod list;
 pub mod migrate;
 mod options;
-mod outcomes;
 mod readers;
 mod reads;
 mod row;

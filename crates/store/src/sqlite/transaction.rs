@@ -21,9 +21,9 @@ use super::apply::{Prepared, Work};
 use super::counts::Counts;
 use super::error::{self, Failure};
 use super::leases::Leases;
-use super::{outcomes, sql};
-use crate::refusal;
+use super::sql;
 use crate::store::{CommitError, StoreError};
+use crate::{outcomes, refusal};
 
 /// Why a batch was not applied, before anyone tried to commit it.
 enum Stop {

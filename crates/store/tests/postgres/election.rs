@@ -5,6 +5,7 @@ use std::time::Duration;
 use ganger_core::change::{Applied, Change};
 use ganger_core::{Term, Wall};
 use ganger_store::shared::{Candidate, Election, ServerRecord, SharedStore};
+use ganger_store::testing::{Durability, Postgres};
 use ganger_store::{CommitError, PgStore};
 use tokio::time::timeout;
 
@@ -217,4 +218,39 @@ async fn settings_that_break_a_promise_are_named() {
     let dangers = store.dangers().await.unwrap();
     assert_eq!(dangers.len(), 1, "{dangers:?}");
     assert!(dangers[0].contains("fsync = off") && dangers[0].contains("set fsync = on"), "{dangers:?}");
+}
+
+/// What an idle cluster does all day costs the database one statement each time.
+#[tokio::test(flavor = "multi_thread")]
+async fn standing_renewing_and_announcing_are_one_statement_each() {
+    let cluster = Postgres::start_with(Durability::None);
+    let url = cluster.migrated_database().await;
+    let (alice, bob) = (open(&url).await, open(&url).await);
+    let term = leads(&alice, "alice", LONG).await;
+    let record =
+        ServerRecord { name: "a".into(), address: "a".into(), version: "1".into(), started_at: Wall(7) };
+    assert!(follows(&bob, "bob").await.is_some());
+    let client = connect(&url).await;
+    client.batch_execute("ALTER SYSTEM SET log_statement = 'all'").await.unwrap();
+    client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    // The settings reach the other connections between two of their statements.
+    let reached = timeout(LONG, async {
+        while !cluster.log().contains("execute") {
+            alice.renew(term).await.unwrap();
+        }
+    });
+    reached.await.unwrap();
+    let before = statements(&cluster);
+    for _ in 0..10 {
+        alice.renew(term).await.unwrap();
+        alice.announce(&record).await.unwrap();
+        assert!(follows(&bob, "bob").await.is_some());
+    }
+    assert_eq!(statements(&cluster) - before, 30);
+}
+
+/// How many statements the database has logged.
+fn statements(cluster: &Postgres) -> usize {
+    let log = cluster.log();
+    log.lines().filter(|line| line.contains("LOG:  execute") || line.contains("LOG:  statement")).count()
 }

@@ -11,3 +11,4 @@ mod retention;
 mod statements;
 mod support;
 mod takeover;
+mod tls;
