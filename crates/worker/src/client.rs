@@ -4,6 +4,8 @@
 //! and makes no second job. The client does that by itself while the server is away, for a while.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -17,10 +19,10 @@ use serde::de::DeserializeOwned;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
+use crate::addresses;
 use crate::backoff::Backoff;
 use crate::clock;
 use crate::job::Job;
-use crate::wire;
 
 /// Delays between tries while the server is away.
 const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
@@ -31,8 +33,13 @@ const HOLD: prost_types::Duration = prost_types::Duration { seconds: 30, nanos: 
 
 /// A connection to a server, for programs that enqueue. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Client {
-    jobs: JobsClient<Channel>,
+pub struct Client(Arc<Servers>);
+
+/// The servers that will do, and which of them is asked at present.
+#[derive(Debug)]
+struct Servers {
+    each: Vec<JobsClient<Channel>>,
+    asked: AtomicUsize,
 }
 
 /// Why a client's wish was not fulfilled.
@@ -101,18 +108,29 @@ impl From<DecodeError> for ClientError {
 }
 
 impl Client {
-    /// Connects to the server at this address.
+    /// Connects to the server at this address, or to the first that answers of several between commas.
     ///
     /// # Errors
-    /// There is none, or the address is not one.
+    /// There is none, or an address is not one.
     pub async fn connect(url: impl Into<String>) -> Result<Client, ClientError> {
         let url = url.into();
         let failed = |cause| ClientError::Connect { url: url.clone(), cause };
-        let channel = wire::endpoint(&url).map_err(failed)?.connect().await.map_err(failed)?;
-        let jobs = JobsClient::new(channel)
-            .max_decoding_message_size(MESSAGE_BYTES)
-            .max_encoding_message_size(MESSAGE_BYTES);
-        Ok(Client { jobs })
+        let addresses = addresses::parse(&url).map_err(failed)?;
+        let mut asked = 0;
+        let mut tried = addresses[asked].endpoint.connect().await;
+        while tried.is_err() && asked + 1 < addresses.len() {
+            asked += 1;
+            tried = addresses[asked].endpoint.connect().await;
+        }
+        let mut each: Vec<_> = addresses.iter().map(|address| address.endpoint.connect_lazy()).collect();
+        each[asked] = tried.map_err(failed)?;
+        let jobs = |channel| {
+            JobsClient::new(channel)
+                .max_decoding_message_size(MESSAGE_BYTES)
+                .max_encoding_message_size(MESSAGE_BYTES)
+        };
+        let each = each.into_iter().map(jobs).collect();
+        Ok(Client(Arc::new(Servers { each, asked: AtomicUsize::new(asked) })))
     }
 
     /// A job to be enqueued: say more about it, then `.await` it.
@@ -131,6 +149,32 @@ impl Client {
             idempotency_key: uuid::Uuid::new_v4().to_string(),
             result: PhantomData,
         }
+    }
+}
+
+impl Client {
+    /// Asks again while the server is away, a bounded number of times, and each time another one if there are
+    /// several.
+    async fn patiently<T, F>(&self, ask: impl Fn(JobsClient<Channel>) -> F) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<tonic::Response<T>, Status>>,
+    {
+        let mut delays = RETRY;
+        for _ in 1..TRIES {
+            let asked = self.0.asked.load(Ordering::Relaxed);
+            match ask(self.0.each[asked].clone()).await {
+                Ok(answer) => return Ok(answer.into_inner()),
+                // Code `Unknown` is what a connection that broke underneath reads as.
+                Err(status) if matches!(status.code(), Code::Unavailable | Code::Unknown) => {
+                    tracing::debug!("the server is away: {}", status.message());
+                    self.0.asked.store((asked + 1) % self.0.each.len(), Ordering::Relaxed);
+                    tokio::time::sleep(delays.next()).await;
+                }
+                Err(status) => return Err(ClientError::Refused(Box::new(status))),
+            }
+        }
+        let last = ask(self.0.each[self.0.asked.load(Ordering::Relaxed)].clone()).await;
+        last.map(tonic::Response::into_inner).map_err(|status| ClientError::Refused(Box::new(status)))
     }
 }
 
@@ -204,12 +248,11 @@ impl<R> Enqueue<R> {
         let spec = self.spec?;
         spec.check().map_err(|e| ClientError::Bounds { field: e.field, problem: e.problem })?;
         let request = v1::EnqueueRequest { job: Some(spec.into()), idempotency_key: self.idempotency_key };
-        let jobs = self.client.jobs.clone();
-        let answer = patiently(|| {
-            let (mut jobs, request) = (jobs.clone(), request.clone());
+        let enqueue = |mut jobs: JobsClient<Channel>| {
+            let request = request.clone();
             async move { jobs.enqueue(request).await }
-        })
-        .await?;
+        };
+        let answer = self.client.patiently(enqueue).await?;
         let id = answer
             .id
             .parse()
@@ -256,12 +299,11 @@ impl<R: DeserializeOwned> Enqueued<R> {
     pub async fn wait(&self) -> Result<R, ClientError> {
         let request = v1::GetRequest { id: self.id.to_string(), wait: Some(HOLD) };
         loop {
-            let jobs = self.client.jobs.clone();
-            let job = patiently(|| {
-                let (mut jobs, request) = (jobs.clone(), request.clone());
+            let get = |mut jobs: JobsClient<Channel>| {
+                let request = request.clone();
                 async move { jobs.get(request).await }
-            })
-            .await?;
+            };
+            let job = self.client.patiently(get).await?;
             let state = State::parse(&job.state)
                 .ok_or_else(|| ClientError::Answer(format!("unknown state `{}`", job.state)))?;
             match state {
@@ -279,24 +321,4 @@ impl<R: DeserializeOwned> Enqueued<R> {
             }
         }
     }
-}
-
-/// Asks again while the server is away, a bounded number of times.
-async fn patiently<T, F>(ask: impl Fn() -> F) -> Result<T, ClientError>
-where
-    F: Future<Output = Result<tonic::Response<T>, Status>>,
-{
-    let mut delays = RETRY;
-    for _ in 1..TRIES {
-        match ask().await {
-            Ok(answer) => return Ok(answer.into_inner()),
-            // Code `Unknown` is what a connection that broke underneath reads as.
-            Err(status) if matches!(status.code(), Code::Unavailable | Code::Unknown) => {
-                tracing::debug!("the server is away: {}", status.message());
-                tokio::time::sleep(delays.next()).await;
-            }
-            Err(status) => return Err(ClientError::Refused(Box::new(status))),
-        }
-    }
-    ask().await.map(tonic::Response::into_inner).map_err(|status| ClientError::Refused(Box::new(status)))
 }

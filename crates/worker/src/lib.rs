@@ -18,6 +18,7 @@
 //! Start with [`Job`], [`Worker`] and [`Ctx`]; then [`JobError`] for how a handler fails. Inside, `session`
 //! drives the protocol of `ganger-core` on its own thread, and `attempt` runs one handler.
 
+mod addresses;
 mod attempt;
 mod backoff;
 mod chatter;

@@ -5,13 +5,15 @@
 //! connection, the threads and the handlers around it.
 //!
 //! # What can go wrong
-//! - *The connection breaks, or the server restarts.* Another is dialled, with growing delays. Handlers
+//! - *The connection breaks, or the server restarts.* Another is dialled, at the next address if there are
+//!   several, with growing delays. Handlers
 //!   go on; what was not acknowledged is sent again by the state machine.
 //! - *The leader closed the session.* A new life begins under a fresh id, on the next connection.
 //! - *The server is slow.* Messages wait in the outbox, log lines in their attempts; both are bounded.
 //! - *A handler does not stop.* It is dropped after its grace if it is async; a blocking one keeps its
 //!   threads until it ends, because they are not free.
 
+mod moving;
 mod work;
 
 use std::collections::{HashMap, VecDeque};
@@ -25,8 +27,9 @@ use ganger_core::{Fence, Mono, SessionId};
 use ganger_proto::{Down, Parcel};
 use tokio::runtime;
 use tokio::sync::{Notify, mpsc};
-use tonic::transport::Endpoint;
+use tokio_util::task::AbortOnDropHandle;
 
+use crate::addresses::{Address, Addresses};
 use crate::attempt::Ended;
 use crate::backoff::Backoff;
 use crate::clock::{self, Clock};
@@ -74,7 +77,7 @@ pub(crate) enum Command {
 pub(crate) struct Setup {
     pub(crate) session: Session,
     pub(crate) threads: u16,
-    pub(crate) endpoint: Endpoint,
+    pub(crate) addresses: Addresses,
     pub(crate) registry: Registry,
     pub(crate) runtime: runtime::Handle,
     pub(crate) status: Arc<Status>,
@@ -92,6 +95,8 @@ pub(crate) struct Driver {
     wire: Option<Wire>,
     redial: Backoff,
     redial_at: Option<Mono>,
+    /// A leader elsewhere that is being called.
+    probe: Option<Probe>,
     outbox: Outbox,
     threads: Threads,
     held: HashMap<Fence, Parcel>,
@@ -104,8 +109,16 @@ pub(crate) struct Driver {
     finish: Option<Finish>,
 }
 
+/// Calls the leader that a welcome named.
+struct Probe {
+    leader: Address,
+    answers: AbortOnDropHandle<bool>,
+}
+
 enum Event {
     Wire(WireEvent),
+    /// Whether the leader can be reached directly.
+    Probed(bool),
     Ended(Ended),
     Command(Command),
     Chatter,
@@ -120,6 +133,7 @@ impl Driver {
             wire: None,
             redial: REDIAL,
             redial_at: None,
+            probe: None,
             outbox: Outbox::default(),
             threads: Threads::new(setup.threads),
             held: HashMap::new(),
@@ -138,7 +152,7 @@ impl Driver {
     /// Runs until drained. Must be called on the session's own runtime.
     pub(crate) async fn drive(mut self) -> Finish {
         self.announce();
-        self.wire = Some(Wire::dial(self.setup.endpoint.clone()));
+        self.wire = Some(Wire::dial(self.setup.addresses.dial()));
         loop {
             if let Some(finish) = self.finish {
                 self.leave(finish).await;
@@ -146,6 +160,7 @@ impl Driver {
             }
             match self.next_event().await {
                 Event::Wire(event) => self.on_wire(event),
+                Event::Probed(answers) => self.on_probed(answers),
                 Event::Ended(ended) => self.on_ended(ended),
                 Event::Command(Command::Drain(grace)) => self.begin_drain(grace),
                 Event::Command(Command::Abandon) => return self.abandon().await,
@@ -169,8 +184,16 @@ impl Driver {
                 None => std::future::pending().await,
             }
         };
+        let probe = &mut self.probe;
+        let on_probe = async {
+            match probe {
+                Some(probe) => (&mut probe.answers).await.unwrap_or(false),
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             event = on_wire => Event::Wire(event),
+            answers = on_probe => Event::Probed(answers),
             Some(ended) = self.ended.1.recv() => Event::Ended(ended),
             // Without any handle left there is nobody to ask for a drain but the server.
             Some(command) = self.setup.commands.recv() => Event::Command(command),
@@ -213,9 +236,12 @@ impl Driver {
                 self.perform(acts);
             }
             WireEvent::Message(down) => self.on_message(down),
+            WireEvent::Leader(url) => self.call_leader(&url),
             WireEvent::Room => {}
             WireEvent::Broken(reason) => {
+                let greeted = self.setup.session.is_open();
                 self.setup.session.disconnected();
+                self.setup.addresses.broke(greeted);
                 self.reconnect(reason);
             }
         }
@@ -290,7 +316,7 @@ impl Driver {
         }
         if self.redial_at.is_some_and(|at| now >= at) {
             self.redial_at = None;
-            self.wire = Some(Wire::dial(self.setup.endpoint.clone()));
+            self.wire = Some(Wire::dial(self.setup.addresses.dial()));
         }
     }
 
@@ -332,7 +358,10 @@ impl Driver {
         for act in acts {
             match act {
                 Act::Send(message) => self.outbox.push(now, message),
-                Act::Reconnect => self.reconnect("the server did not answer in time".into()),
+                Act::Reconnect => {
+                    self.setup.addresses.broke(false);
+                    self.reconnect("the server did not answer in time".into());
+                }
                 Act::Offer(work) => self.threads.queue(work.fence, work.threads),
                 Act::Withdraw(fence) => {
                     self.threads.withdraw(fence);
@@ -350,6 +379,7 @@ impl Driver {
         let delay = self.redial.next();
         tracing::warn!("not connected: {reason}; trying again in {delay:?}");
         self.wire = None;
+        self.probe = None;
         self.outbox.clear();
         self.redial_at = Some(self.clock.mono() + delay);
         self.stand(Some(reason));

@@ -24,11 +24,12 @@ use rustix::process::{Pid, Signal};
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tonic::transport::Endpoint;
 
+use crate::addresses;
 use crate::backoff::Backoff;
 use crate::clock;
 use crate::handle::WorkerHandle;
-use crate::wire;
 
 /// Delays between starts of a child that crashes.
 const RESTART: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(30));
@@ -89,20 +90,30 @@ pub async fn supervise<C, R, F>(
     while children.join_next().await.is_some() {}
 }
 
-/// Reports deaths to the server at this address.
+/// Reports deaths to the server at this address, or to the first that answers of several between commas.
 pub fn report_to(
     url: String,
 ) -> impl Fn(SessionId) -> futures::future::BoxFuture<'static, Result<(), String>> {
     move |session| {
         let url = url.clone();
         Box::pin(async move {
-            let endpoint = wire::endpoint(&url).map_err(|e| e.to_string())?;
-            let channel = endpoint.connect().await.map_err(|e| e.to_string())?;
-            let request = v1::ReportDeathRequest { session: session.uuid().into_bytes().to_vec() };
-            WorkerClient::new(channel).report_death(request).await.map_err(|s| s.message().to_owned())?;
-            Ok(())
+            let mut last = Ok(());
+            for address in addresses::parse(&url).map_err(|e| e.to_string())? {
+                last = report_death(address.endpoint, session).await;
+                if last.is_ok() {
+                    break;
+                }
+            }
+            last
         })
     }
+}
+
+async fn report_death(endpoint: Endpoint, session: SessionId) -> Result<(), String> {
+    let channel = endpoint.connect().await.map_err(|e| e.to_string())?;
+    let request = v1::ReportDeathRequest { session: session.uuid().into_bytes().to_vec() };
+    WorkerClient::new(channel).report_death(request).await.map_err(|s| s.message().to_owned())?;
+    Ok(())
 }
 
 /// In a child: drains the worker when the supervisor is gone, which closes the child's stdin.

@@ -14,6 +14,8 @@ use tonic::transport::{Channel, Endpoint};
 
 /// How long one try to connect may take.
 const DIAL: Duration = Duration::from_secs(5);
+/// How long the leader has to answer before a worker stays where it is.
+const PROBE: Duration = Duration::from_secs(2);
 /// How often a silent connection is checked, and how long its answer may take.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// HTTP/2 windows: the default of 64 KiB would slow down a worker far away.
@@ -30,6 +32,8 @@ pub(crate) enum WireEvent {
     Dialled,
     /// The server said something.
     Message(Down),
+    /// The welcome that was just told names the leader, and where it can be reached.
+    Leader(String),
     /// There is a place for a message to the server.
     Room,
     /// It is over; a new wire is needed.
@@ -126,6 +130,7 @@ async fn converse(
     let refused = |status: tonic::Status| format!("{}: {}", status.code().description(), status.message());
     let mut stream = client.session(ReceiverStream::new(sending)).await.map_err(refused)?.into_inner();
     while let Some(message) = stream.message().await.map_err(refused)? {
+        let leader = leader_named(&message);
         let down = match Down::try_from(message) {
             Ok(down) => down,
             Err(DecodeError::Missing("message")) => {
@@ -137,8 +142,27 @@ async fn converse(
         if telling.send(WireEvent::Message(down)).await.is_err() {
             break;
         }
+        if let Some(leader) = leader
+            && telling.send(WireEvent::Leader(leader)).await.is_err()
+        {
+            break;
+        }
     }
     Ok(())
+}
+
+fn leader_named(message: &v1::ToWorker) -> Option<String> {
+    match &message.message {
+        Some(v1::to_worker::Message::Welcome(welcome)) if !welcome.leader.is_empty() => {
+            Some(welcome.leader.clone())
+        }
+        Some(_) | None => None,
+    }
+}
+
+/// Whether there is a server at the other end.
+pub(crate) async fn answers(endpoint: Endpoint) -> bool {
+    matches!(tokio::time::timeout(PROBE, endpoint.connect()).await, Ok(Ok(_)))
 }
 
 fn chain(what: &str, error: &dyn std::error::Error) -> String {

@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{mpsc, watch};
 
+use crate::addresses::Addresses;
 use crate::clock;
 use crate::context::Ctx;
 use crate::error::{JobError, WorkerError};
@@ -23,7 +24,6 @@ use crate::job::Job;
 use crate::registry::Registry;
 use crate::session::{Driver, Finish, Setup};
 use crate::status::Status;
-use crate::wire;
 
 /// How long a handler that was told to stop may take. The leader waits as long.
 const CANCEL_GRACE: Duration = Duration::from_secs(10);
@@ -51,7 +51,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker for the server at this address. Nothing happens before [`Worker::run`] or
+    /// A worker for the server at this address, or for those at several between commas. Nothing happens before [`Worker::run`] or
     /// [`Worker::start`], and a server that is not there yet is waited for.
     pub fn connect(url: impl Into<String>) -> Worker {
         Worker {
@@ -188,8 +188,8 @@ impl Worker {
     #[expect(clippy::unused_async, reason = "needs a runtime around it, and says so by being async")]
     pub async fn start(self) -> Result<WorkerHandle, WorkerError> {
         let info = self.info()?;
-        let endpoint =
-            wire::endpoint(&self.url).map_err(|cause| WorkerError::Url { url: self.url.clone(), cause })?;
+        let addresses =
+            Addresses::parse(&self.url).map_err(|cause| WorkerError::Url { url: self.url.clone(), cause })?;
         let health = self.health.map(health::bind).transpose()?;
         let health_address = health.as_ref().and_then(|listener| listener.local_addr().ok());
         let id = self.session.unwrap_or_else(clock::fresh_session);
@@ -199,7 +199,7 @@ impl Worker {
         let setup = Setup {
             session: Session::new(id, info, self.on_lapse),
             threads: self.threads,
-            endpoint,
+            addresses,
             registry: self.registry.checked()?,
             runtime: tokio::runtime::Handle::current(),
             status: status.clone(),

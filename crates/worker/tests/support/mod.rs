@@ -112,6 +112,11 @@ impl Stream {
         self.outbound.send(Ok(Down::Other(message).into())).await.expect("the worker listens");
     }
 
+    /// A message as it is on the wire.
+    pub(crate) async fn say_raw(&self, message: v1::ToWorker) {
+        self.outbound.send(Ok(message)).await.expect("the worker listens");
+    }
+
     pub(crate) async fn assign(&self, parcels: Vec<Parcel>) {
         self.outbound.send(Ok(Down::Assign(parcels).into())).await.expect("the worker listens");
     }
