@@ -3,7 +3,7 @@
 use clap::{Args, Parser};
 
 use crate::command::Command;
-use crate::config::{Color, Format, Key, Layer, LogFormat, ServerUrl};
+use crate::config::{Color, Format, Key, Layer, LogFormat, ServerUrls};
 
 /// A job scheduler in one binary: it keeps jobs safe, hands each to the right worker at the right
 /// time, and can always say why a job is not running.
@@ -31,9 +31,9 @@ pub(crate) struct Cli {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct Global {
-    /// The server to talk to [default: http://127.0.0.1:8080] [env: GANGER_URL]
+    /// The server to talk to, or several between commas [default: http://127.0.0.1:8080] [env: GANGER_URL]
     #[arg(long, global = true, value_name = "URL")]
-    url: Option<ServerUrl>,
+    url: Option<ServerUrls>,
     /// How to print answers [default: table] [env: GANGER_OUTPUT]
     #[arg(short, long, global = true, value_name = "FORMAT")]
     output: Option<Format>,

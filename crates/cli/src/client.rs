@@ -8,7 +8,7 @@ mod answer;
 mod path;
 mod refusal;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -19,7 +19,7 @@ pub(crate) use answer::Answer;
 pub(crate) use path::with_query;
 
 use crate::clock::Stopwatch;
-use crate::config::{Config, Origin, ServerUrl};
+use crate::config::{Config, Origin, ServerUrl, ServerUrls};
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
 
@@ -38,11 +38,13 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const EXEC_TOKEN: &str = "x-ganger-exec-token";
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// A connection to one server.
+/// Connections to the servers that will do; one is asked at a time.
 #[derive(Debug)]
 pub(crate) struct Client {
     http: reqwest::Client,
-    url: ServerUrl,
+    urls: ServerUrls,
+    /// Which of them is asked.
+    asked: AtomicUsize,
     origin: Origin,
     reached: AtomicBool,
 }
@@ -131,18 +133,18 @@ impl Client {
         Client::to(config.url.value.clone(), config.url.origin.clone())
     }
 
-    /// A client for a given server.
-    pub(crate) fn to(url: ServerUrl, origin: Origin) -> Fallible<Client> {
+    /// A client for a given server, or for several.
+    pub(crate) fn to(urls: ServerUrls, origin: Origin) -> Fallible<Client> {
         let mut builder = reqwest::Client::builder()
             .connect_timeout(CONNECT)
             .tcp_nodelay(true)
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("ganger-cli/", env!("CARGO_PKG_VERSION")));
-        if url.is_plain() {
+        if urls.is_plain() {
             // Without TLS no authorities are needed, and reading them would slow every command down.
             builder = builder.tls_certs_only([]);
         }
-        if url.is_loopback() {
+        if urls.is_loopback() {
             builder = builder.no_proxy();
         }
         let http = builder.build().map_err(|error| {
@@ -154,7 +156,7 @@ impl Client {
                 "install the system's CA certificates",
             )
         })?;
-        Ok(Client { http, url, origin, reached: AtomicBool::new(false) })
+        Ok(Client { http, urls, asked: AtomicUsize::new(0), origin, reached: AtomicBool::new(false) })
     }
 
     /// Sends a request, repeats it where that is safe, and gives the answer if it is a success.
@@ -166,10 +168,19 @@ impl Client {
     /// Like [`Client::send`], but a refusal is an answer too.
     pub(crate) async fn send_for_any(&self, call: &Call) -> Fallible<Answer> {
         let watch = Stopwatch::start();
-        // Bounded by PATIENCE: every round waits, and the time left only shrinks.
+        let mut others = self.urls.each().len() - 1;
+        // Bounded by PATIENCE: every round waits, but for one try of each server, and the time left only shrinks.
         loop {
             let tried = self.once(call).await;
+            if tried.is_err() {
+                self.ask_another();
+            }
             let pause = match &tried {
+                // Where nobody listens nothing was done, and another server may be there.
+                Err(error) if error.is_connect() && others > 0 => {
+                    others -= 1;
+                    continue;
+                }
                 Ok(answer) if answer.is_busy() && call.repeatable => answer.retry_after.unwrap_or(PAUSE),
                 Ok(_) => return tried.map_err(|error| self.unreachable(call, &error)),
                 Err(error) if self.may_repeat(call, error) => PAUSE,
@@ -187,7 +198,7 @@ impl Client {
     async fn once(&self, call: &Call) -> Result<Answer, reqwest::Error> {
         let mut request = self
             .http
-            .request(call.method.clone(), self.url.at(&call.path))
+            .request(call.method.clone(), self.url().at(&call.path))
             .timeout(ANSWER + call.wait)
             .header(ACCEPT, "application/json");
         if let Some(body) = &call.body {
@@ -206,6 +217,15 @@ impl Client {
         Ok(Answer { status, retry_after, body: response.text().await? })
     }
 
+    fn url(&self) -> &ServerUrl {
+        let each = self.urls.each();
+        &each[self.asked.load(Ordering::Relaxed) % each.len()]
+    }
+
+    fn ask_another(&self) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// A connection that was never made did nothing; one that broke may have.
     fn may_repeat(&self, call: &Call, error: &reqwest::Error) -> bool {
         let reached = self.reached.load(Ordering::Relaxed);
@@ -217,7 +237,7 @@ impl Client {
     }
 
     fn unreachable(&self, call: &Call, error: &reqwest::Error) -> Box<Failure> {
-        refusal::unreachable(&call.what, &self.url, &self.origin, error)
+        refusal::unreachable(&call.what, &self.urls, &self.origin, error)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod backup;
 mod bench;
+mod cluster;
 mod completion;
 mod config;
 mod dev;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     #[command(visible_alias = "queues")]
     Queue(queue::Queue),
     Stats(stats::Stats),
+    Cluster(cluster::Cluster),
     Health(health::Health),
     Migrate(migrate::Migrate),
     Backup(backup::Backup),
@@ -69,8 +71,9 @@ impl Command {
             Command::Job(command) => command.run(context).await,
             Command::Queue(command) => command.run(context).await,
             Command::Stats(command) => command.run(context).await,
+            Command::Cluster(command) => command.run(context).await,
             Command::Health(command) => command.run(context).await,
-            Command::Migrate(command) => command.run(context),
+            Command::Migrate(command) => command.run(context).await,
             Command::Backup(command) => command.run(context).await,
             Command::Restore(command) => command.run(context),
             Command::Bench(command) => command.run(context).await,
@@ -90,13 +93,14 @@ impl Command {
             Command::Config(command) => command.settings(layer),
             Command::Run(command) => command.data(),
             Command::Enqueue(command) => command.data(),
-            Command::Migrate(command) => command.data(),
+            Command::Migrate(command) => command.settings(layer),
             Command::Backup(command) => command.data(),
             Command::Restore(command) => command.data(),
             Command::Import(_)
             | Command::Job(_)
             | Command::Queue(_)
             | Command::Stats(_)
+            | Command::Cluster(_)
             | Command::Health(_)
             | Command::Bench(_)
             | Command::Completion(_)
@@ -117,6 +121,7 @@ impl Command {
             | Command::Job(_)
             | Command::Queue(_)
             | Command::Stats(_)
+            | Command::Cluster(_)
             | Command::Health(_)
             | Command::Migrate(_)
             | Command::Backup(_)

@@ -6,6 +6,8 @@
 
 mod environment;
 mod layer;
+mod place;
+mod servers;
 mod value;
 
 use std::fmt;
@@ -16,6 +18,8 @@ use std::time::Duration;
 
 pub(crate) use environment::Environment;
 pub(crate) use layer::{Key, Layer};
+pub(crate) use place::{Place, RawStore};
+pub(crate) use servers::ServerUrls;
 pub(crate) use value::{Color, Format, Grace, Listen, LogFormat, ServerUrl};
 
 use crate::failure::{Failure, Fallible};
@@ -59,12 +63,18 @@ impl fmt::Display for Origin {
 /// Everything that can be set, resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
-    /// The server that client commands talk to.
-    pub(crate) url: Setting<ServerUrl>,
+    /// The server that client commands talk to, or several that will do.
+    pub(crate) url: Setting<ServerUrls>,
     /// The address that a server listens on.
     pub(crate) listen: Setting<SocketAddr>,
     /// Where a server keeps its data.
     pub(crate) data: Setting<PathBuf>,
+    /// Where jobs are kept.
+    pub(crate) store: Setting<Place>,
+    /// Where other servers and workers reach a server.
+    pub(crate) advertise: Setting<Option<ServerUrl>>,
+    /// What the servers of a cluster know, and nobody else.
+    pub(crate) cluster_secret: Setting<Secret>,
     /// How answers are printed.
     pub(crate) output: Setting<Format>,
     /// When to use colour.
@@ -102,11 +112,15 @@ impl Config {
         }
         let layers = Layers(layers);
         let data = layers.pick(Key::Data, || environment.default_data())?;
+        let (data, store) = layers.places(data)?;
         let beside_data = data.value.join(EXEC_TOKEN_FILE);
         Ok(Config {
-            url: layers.pick(Key::Url, ServerUrl::default)?,
+            url: layers.pick(Key::Url, ServerUrls::default)?,
             listen: layers.pick(Key::Listen, Listen::default)?.map(|l| l.0),
             data,
+            store,
+            advertise: layers.parsed(Key::Advertise)?,
+            cluster_secret: layers.optional(Key::ClusterSecret).map(Secret),
             output: layers.pick(Key::Output, || Format::Table)?,
             color: layers.pick(Key::Color, || Color::Auto)?,
             log_format: layers.pick(Key::LogFormat, || LogFormat::Human)?,
@@ -125,6 +139,15 @@ impl Config {
                 Key::Url => (key, self.url.value.to_string(), &self.url.origin),
                 Key::Listen => (key, self.listen.value.to_string(), &self.listen.origin),
                 Key::Data => (key, self.data.value.display().to_string(), &self.data.origin),
+                Key::Store => (key, self.store.value.to_string(), &self.store.origin),
+                Key::Advertise => {
+                    let shown = self.advertise.value.as_ref().map(ToString::to_string).unwrap_or_default();
+                    (key, shown, &self.advertise.origin)
+                }
+                Key::ClusterSecret => {
+                    let shown = self.cluster_secret.value.0.as_ref().map_or("", |_| place::MASK);
+                    (key, shown.to_owned(), &self.cluster_secret.origin)
+                }
                 Key::Output => (key, self.output.value.to_string(), &self.output.origin),
                 Key::Color => (key, self.color.value.to_string(), &self.color.origin),
                 Key::LogFormat => (key, self.log_format.value.to_string(), &self.log_format.origin),
@@ -141,6 +164,16 @@ impl Config {
 
 /// The file beside the data that holds the token for `exec` jobs.
 pub(crate) const EXEC_TOKEN_FILE: &str = "exec-token";
+
+/// A text that is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Secret(pub(crate) Option<String>);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(place::MASK)
+    }
+}
 
 impl<T> Setting<T> {
     fn map<U>(self, f: impl FnOnce(T) -> U) -> Setting<U> {
@@ -185,6 +218,34 @@ impl Layers {
         }
     }
 
+    /// Where the data is and where jobs are kept. The two say the same for SQLite: the stronger one counts.
+    fn places(&self, data: Setting<PathBuf>) -> Fallible<(Setting<PathBuf>, Setting<Place>)> {
+        let beside = |data: &Setting<PathBuf>| data.clone().map(Place::Sqlite);
+        let store = self.pick(Key::Store, || Place::Sqlite(data.value.clone()))?;
+        let flagged = |origin: &Origin| matches!(origin, Origin::Flag(_));
+        if store.origin == Origin::Default || (flagged(&data.origin) && !flagged(&store.origin)) {
+            let store = beside(&data);
+            return Ok((data, store));
+        }
+        match &store.value {
+            Place::Sqlite(dir) => Ok((Setting { value: dir.clone(), origin: store.origin.clone() }, store)),
+            Place::Postgres(_) => Ok((data, store)),
+        }
+    }
+
+    fn parsed<T: FromStr>(&self, key: Key) -> Fallible<Setting<Option<T>>>
+    where
+        T::Err: fmt::Display,
+    {
+        match self.find(key) {
+            Some((origin, text)) => match text.parse() {
+                Ok(value) => Ok(Setting { value: Some(value), origin }),
+                Err(why) => Err(unusable(key, text, &origin, &why)),
+            },
+            None => Ok(Setting { value: None, origin: Origin::Default }),
+        }
+    }
+
     fn optional(&self, key: Key) -> Setting<Option<String>> {
         match self.find(key) {
             Some((origin, text)) => Setting { value: Some(text.to_owned()), origin },
@@ -194,6 +255,7 @@ impl Layers {
 }
 
 fn unusable(key: Key, text: &str, origin: &Origin, why: &dyn fmt::Display) -> Box<Failure> {
+    let text = if key == Key::Store { place::masked(text) } else { text.to_owned() };
     Failure::usage(
         format!("cannot use `{text}` as `{}`", key.name()),
         why,
@@ -250,6 +312,31 @@ mod tests {
         assert_eq!(config.exec_token_file.value, Path::new("/srv/g/exec-token"));
         let config = resolve(&[], &[("GANGER_EXEC_TOKEN_FILE", "/t")], dir.path()).unwrap();
         assert_eq!(config.exec_token_file.value, Path::new("/t"));
+    }
+
+    #[test]
+    fn a_store_in_sqlite_is_a_data_directory_and_a_flag_beats_the_environment() {
+        let dir = tempfile::tempdir().unwrap();
+        let sqlite =
+            resolve(&[(Key::Store, "sqlite:/srv/g")], &[("GANGER_DATA", "/other")], dir.path()).unwrap();
+        assert_eq!(sqlite.data.value, Path::new("/srv/g"));
+        let database = [("GANGER_STORE", "postgres://u:secret@h/d")];
+        let postgres = resolve(&[], &database, dir.path()).unwrap();
+        assert!(matches!(postgres.store.value, Place::Postgres(_)));
+        let data = resolve(&[(Key::Data, "/srv/g")], &database, dir.path()).unwrap();
+        assert_eq!(data.store.value, Place::Sqlite("/srv/g".into()));
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        let variables = [("GANGER_STORE", "postgres://u:hush@h/d"), ("GANGER_CLUSTER_SECRET", "hush")];
+        let config = resolve(&[], &variables, dir.path()).unwrap();
+        let shown: Vec<String> = config.entries().into_iter().map(|(_, value, _)| value).collect();
+        assert!(shown.contains(&"postgres://u:***@h/d".to_owned()), "{shown:?}");
+        assert!(!format!("{shown:?} {config:?}").contains("hush"));
+        let failure = resolve(&[], &[("GANGER_STORE", "mysql://u:hush@h/d")], dir.path()).unwrap_err();
+        assert!(!format!("{failure:?}").contains("hush"), "{failure:?}");
     }
 
     #[test]

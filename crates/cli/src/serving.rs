@@ -5,12 +5,17 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures::FutureExt;
 use ganger_core::SessionId;
-use ganger_server::{Server, ServerError, ServerHandle, ServerOptions};
-use ganger_store::StoreError;
+use ganger_server::{LateStore, Server, ServerError, ServerHandle, ServerOptions};
+use ganger_store::postgres::{PgOptions, PgStore};
 use ganger_store::sqlite::{SqliteOptions, SqliteStore};
+use ganger_store::{Store, StoreError};
+use tracing::warn;
 
+use crate::config::{Place, Secret};
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
 use crate::port_owner;
@@ -22,6 +27,10 @@ pub(crate) struct Serving<'a> {
     pub(crate) listen: SocketAddr,
     /// Where its data is.
     pub(crate) data: &'a Path,
+    /// Where its jobs are kept.
+    pub(crate) store: &'a Place,
+    /// Its place among others.
+    pub(crate) member: Member,
     /// An address that others can reach is fine.
     pub(crate) insecure_no_auth: bool,
     /// `exec` jobs are accepted from whoever can read the token file.
@@ -30,17 +39,41 @@ pub(crate) struct Serving<'a> {
     pub(crate) local_sessions: Vec<SessionId>,
 }
 
+/// A server's place among others that share its store.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    /// Its name, which is made unique.
+    pub(crate) name: String,
+    /// Where others reach it, if not where it listens.
+    pub(crate) advertise: Option<String>,
+    /// Without a renewal for so long others may take over.
+    pub(crate) leader_ttl: Option<Duration>,
+    /// What only the servers of the cluster know.
+    pub(crate) secret: Secret,
+}
+
+impl Default for Member {
+    fn default() -> Member {
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        Member { name: host, advertise: None, leader_ttl: None, secret: Secret(None) }
+    }
+}
+
 impl Serving<'_> {
     /// Starts the server. Only one process uses a data directory at a time.
     pub(crate) async fn start(&self) -> Fallible<ServerHandle> {
-        let data = self.data.to_owned();
-        let store = tokio::task::spawn_blocking(move || SqliteStore::open(&data, SqliteOptions::default()))
-            .await
-            .map_err(|error| Failure::new(Exit::Failure, "cannot open the data", error, ""))?
-            .map_err(|error| {
-                store_failure(&format!("cannot open the data in {}", self.data.display()), &error)
-            })?;
-        let mut options = ServerOptions::new(vec![self.listen], Arc::new(store));
+        let store = match self.store {
+            Place::Sqlite(dir) => open_sqlite(dir).await?,
+            Place::Postgres(url) => open_postgres(url, self.store).await?,
+        };
+        let mut options = ServerOptions::new(vec![self.listen], store);
+        // Another one at each start: a leader that came back must not be taken for the one that it was.
+        options.name = format!("{}-{:08x}", self.member.name, rand::random::<u32>());
+        options.advertise.clone_from(&self.member.advertise);
+        options.cluster_secret.clone_from(&self.member.secret.0);
+        if let Some(ttl) = self.member.leader_ttl {
+            options.leader_ttl = ttl;
+        }
         options.insecure_no_auth = self.insecure_no_auth;
         options.local_sessions = self.local_sessions.clone();
         if self.allow_exec {
@@ -48,6 +81,50 @@ impl Serving<'_> {
         }
         Server::start(options).await.map_err(|error| server_failure(&error))
     }
+}
+
+async fn open_sqlite(dir: &Path) -> Fallible<Arc<dyn Store>> {
+    let data = dir.to_owned();
+    let store = tokio::task::spawn_blocking(move || SqliteStore::open(&data, SqliteOptions::default()))
+        .await
+        .map_err(|error| Failure::new(Exit::Failure, "cannot open the data", error, ""))?
+        .map_err(|error| store_failure(&format!("cannot open the data in {}", dir.display()), &error))?;
+    Ok(Arc::new(store))
+}
+
+/// Opens the database; one that is away is opened later, by a server that says so meanwhile.
+async fn open_postgres(url: &str, place: &Place) -> Fallible<Arc<dyn Store>> {
+    let options = PgOptions::new(url);
+    match PgStore::connect(&options).await {
+        Ok(store) => Ok(Arc::new(store)),
+        Err(cause @ StoreError::Unavailable(_)) => {
+            warn!("cannot open {place} yet: {cause}; starts without it and goes on trying");
+            let open = move || {
+                let options = options.clone();
+                async move { PgStore::connect(&options).await.map(|store| Arc::new(store) as Arc<dyn Store>) }
+                    .boxed()
+            };
+            Ok(Arc::new(LateStore::new(Box::new(open))))
+        }
+        Err(cause @ (StoreError::Failed(_) | StoreError::Full(_))) => {
+            Err(database_failure(&format!("cannot open {place}"), &cause))
+        }
+    }
+}
+
+/// What a database said, in three lines.
+pub(crate) fn database_failure(what: &str, error: &StoreError) -> Box<Failure> {
+    let text = error.to_string();
+    // The store's own texts end with what to do, after a semicolon.
+    let (why, fix) = text.split_once("; ").unwrap_or((&text, ""));
+    let fix = match error {
+        StoreError::Full(_) => "free some space on the disk of the database",
+        StoreError::Unavailable(_) | StoreError::Failed(_) if fix.is_empty() => {
+            "check the address in --store or GANGER_STORE, and that the database runs"
+        }
+        StoreError::Unavailable(_) | StoreError::Failed(_) => fix,
+    };
+    Failure::new(Exit::Failure, what, why, fix)
 }
 
 /// What the store said, in three lines.
@@ -86,6 +163,11 @@ pub(crate) fn server_failure(error: &ServerError) -> Box<Failure> {
             format!("will not listen on {address}"),
             "other machines could reach it and submit jobs, and nobody would be asked for a token",
             "listen on 127.0.0.1 and put a proxy in front, or add --insecure-no-auth if the network is trusted",
+        ),
+        ServerError::NoAdvertise(_) => Failure::usage(
+            "will not join other servers",
+            error,
+            "add --advertise http://HOST:PORT with a name that the others reach this machine by",
         ),
         ServerError::Bind { .. }
         | ServerError::NoAddress

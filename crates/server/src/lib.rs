@@ -16,6 +16,7 @@ pub mod grpc;
 pub mod http;
 pub mod ids;
 pub mod inbox;
+pub mod late;
 pub mod listener;
 pub mod metrics;
 pub mod outbox;
@@ -28,5 +29,6 @@ pub mod testing;
 pub mod waiters;
 pub mod writer;
 
+pub use late::LateStore;
 pub use server::{Server, ServerError, ServerHandle, ServerOptions};
 pub use service::Service;

@@ -73,8 +73,26 @@ mod postgres {
         .await;
     }
 
+    #[tokio::test(flavor = "multi_thread")]
+    async fn postgres_elects() {
+        election::run(async || {
+            let url = Postgres::shared().migrated_database().await;
+            Servers {
+                stores: [connect(&url).await, connect(&url).await, connect(&url).await],
+                // Only the database's own clock rules its election.
+                pass: Box::new(|time| Box::pin(tokio::time::sleep(time))),
+                quick: false,
+            }
+        })
+        .await;
+    }
+
     async fn open() -> PgStore {
         let url = Postgres::shared().migrated_database().await;
         PgStore::connect(&PgOptions::new(url)).await.unwrap()
+    }
+
+    async fn connect(url: &str) -> Arc<dyn Store> {
+        Arc::new(PgStore::connect(&PgOptions::new(url)).await.unwrap())
     }
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use ganger_server::api::ProblemBody;
 
 use super::answer::Answer;
-use crate::config::{Origin, ServerUrl};
+use crate::config::{Origin, ServerUrls};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -36,7 +36,7 @@ pub(super) fn refused(what: &str, answer: &Answer) -> Box<Failure> {
 /// The server did not answer.
 pub(super) fn unreachable(
     what: &str,
-    url: &ServerUrl,
+    url: &ServerUrls,
     origin: &Origin,
     error: &reqwest::Error,
 ) -> Box<Failure> {

@@ -6,6 +6,7 @@ use clap::Args;
 use ganger_store::sqlite::{self, RestoreOptions};
 use serde_json::json;
 
+use crate::config::Place;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
@@ -46,6 +47,7 @@ pub(crate) struct Restore {
 
 impl Backup {
     pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
+        only_sqlite(&context.config.store.value, "back up", "pg_dump")?;
         let data = context.config.data.value.clone();
         let to = context.directory.join(&self.file);
         let what = format!("cannot back up {} to {}", data.display(), self.file.display());
@@ -68,6 +70,7 @@ impl Backup {
 
 impl Restore {
     pub(super) fn run(self, context: &Context) -> Fallible<Exit> {
+        only_sqlite(&context.config.store.value, "restore", "pg_restore")?;
         let data = &context.config.data.value;
         let what = format!("cannot restore {} into {}", self.file.display(), data.display());
         let restored = sqlite::restore(&self.file, data, RestoreOptions { force: self.force })
@@ -84,5 +87,17 @@ impl Restore {
 
     pub(super) fn data(&self) -> Option<&Path> {
         self.data.as_deref()
+    }
+}
+
+/// A database has tools of its own for this.
+fn only_sqlite(place: &Place, verb: &str, tool: &str) -> Fallible<()> {
+    match place {
+        Place::Sqlite(_) => Ok(()),
+        Place::Postgres(_) => Err(Failure::usage(
+            format!("cannot {verb} {place}"),
+            "jobs are kept in a PostgreSQL database, which has tools of its own",
+            format!("use {tool}, or name a data directory with --data"),
+        )),
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::config::{Grace, Key, Layer, Listen};
+use crate::config::{Grace, Key, Layer, Listen, RawStore, ServerUrl};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
@@ -42,6 +42,12 @@ struct Show {
     /// As for `ganger server`
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// As for `ganger server`
+    #[arg(long, value_name = "URL", conflicts_with = "data")]
+    store: Option<RawStore>,
+    /// As for `ganger server`
+    #[arg(long, value_name = "URL")]
+    advertise: Option<ServerUrl>,
     /// As for `ganger worker`
     #[arg(long, value_name = "DURATION")]
     grace: Option<Grace>,
@@ -79,6 +85,8 @@ impl ConfigCommand {
         let Verb::Show(show) = &self.verb;
         layer.set(Key::Listen, show.listen);
         layer.set(Key::Grace, show.grace);
+        layer.set(Key::Store, show.store.as_ref().map(RawStore::text));
+        layer.set(Key::Advertise, show.advertise.as_ref());
         show.data.as_deref()
     }
 }

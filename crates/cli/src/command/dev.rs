@@ -9,12 +9,12 @@ use ganger_worker::{Worker, WorkerHandle};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::config::{EXEC_TOKEN_FILE, Grace, Key, Layer, Listen, Origin, ServerUrl};
+use crate::config::{EXEC_TOKEN_FILE, Grace, Key, Layer, Listen, Origin, Place, ServerUrl};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
 use crate::local_worker::{abandon_all, registry, stop_all, worker_failure};
-use crate::serving::{Serving, server_failure};
+use crate::serving::{Member, Serving, server_failure};
 use crate::signals::Stops;
 
 /// Even a small machine should run a few jobs at once: most of them wait for something.
@@ -54,9 +54,13 @@ impl Dev {
         let config = &context.config;
         let threads = self.threads();
         let sessions: Vec<SessionId> = threads.iter().map(|_| SessionId::from_uuid(Uuid::now_v7())).collect();
+        // Whatever store other commands are told to use: this one is for one machine.
+        let place = Place::Sqlite(config.data.value.clone());
         let serving = Serving {
             listen: config.listen.value,
             data: &config.data.value,
+            store: &place,
+            member: Member::default(),
             insecure_no_auth: false,
             allow_exec: !self.no_exec,
             local_sessions: sessions.clone(),

@@ -1,26 +1,30 @@
-//! `ganger migrate`: the schema of a data directory.
+//! `ganger migrate`: the schema of a data directory, or of a database.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use ganger_store::StoreError;
-use ganger_store::sqlite::migrate;
+use ganger_store::postgres::migrate as postgres;
+use ganger_store::sqlite::migrate as sqlite;
 use serde_json::json;
 
+use crate::config::{Key, Layer, Place, RawStore};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
 use crate::output::Table;
-use crate::serving::store_failure;
+use crate::serving::{database_failure, store_failure};
 
-/// The schema of a data directory: look at it, bring it up, take it back.
+/// The schema of a data directory or a database: look at it, bring it up, take it back.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A server migrates up by itself when it starts; no server may run on the directory meanwhile.
+A server migrates up by itself when it starts; no server may run on the directory meanwhile. Servers on a database
+may run while it is migrated up; take it down only when none does.
 
 Examples:
   ganger migrate status --data /var/lib/ganger
-  ganger migrate up --data /var/lib/ganger")]
+  ganger migrate up --data /var/lib/ganger
+  ganger migrate status --store postgres://ganger@db/ganger")]
 pub(crate) struct Migrate {
     #[command(subcommand)]
     verb: Verb,
@@ -44,6 +48,9 @@ struct Where {
     /// The data directory [env: GANGER_DATA]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// The database, or sqlite:DIR [env: GANGER_STORE]
+    #[arg(long, value_name = "URL", conflicts_with = "data")]
+    store: Option<RawStore>,
 }
 
 #[derive(Args, Debug)]
@@ -68,8 +75,38 @@ struct Down {
 }
 
 impl Migrate {
-    pub(super) fn run(self, context: &Context) -> Fallible<Exit> {
-        let dir = &context.config.data.value;
+    pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
+        let place = &context.config.store.value;
+        if let Verb::Down(down) = &self.verb
+            && !down.yes
+        {
+            let copy = match place {
+                Place::Sqlite(_) => "`ganger backup`",
+                Place::Postgres(_) => "pg_dump",
+            };
+            return Err(Failure::usage(
+                format!("will not take {} back yet", shown(place)),
+                "what only newer versions of the schema can hold would be lost; version 0 loses every job",
+                format!("make a copy with {copy}, then add --yes"),
+            ));
+        }
+        match place {
+            Place::Sqlite(dir) => self.sqlite(context, dir),
+            Place::Postgres(url) => self.postgres(context, place, url).await,
+        }
+    }
+
+    pub(super) fn settings(&self, layer: &mut Layer) -> Option<&Path> {
+        let place = match &self.verb {
+            Verb::Status(place) => place,
+            Verb::Up(up) => &up.place,
+            Verb::Down(down) => &down.place,
+        };
+        layer.set(Key::Store, place.store.as_ref().map(RawStore::text));
+        place.data.as_deref()
+    }
+
+    fn sqlite(self, context: &Context, dir: &Path) -> Fallible<Exit> {
         let failed = |error: StoreError| store_failure(&format!("cannot migrate {}", dir.display()), &error);
         // A schema is never made just by looking at it.
         if !dir.join("ganger.db").exists() && !matches!(self.verb, Verb::Up(_)) {
@@ -81,44 +118,54 @@ impl Migrate {
             ));
         }
         match self.verb {
-            Verb::Status(_) => return status(context, &migrate::status(dir).map_err(failed)?),
-            Verb::Up(up) => told(context, migrate::up(dir, up.to).map_err(failed)?)?,
-            Verb::Down(down) if !down.yes => {
-                return Err(Failure::usage(
-                    format!("will not take {} back yet", dir.display()),
-                    "what only newer versions of the schema can hold would be lost; version 0 loses every job",
-                    "make a copy with `ganger backup`, then add --yes",
-                ));
+            Verb::Status(_) => {
+                let found = sqlite::status(dir).map_err(failed)?;
+                let steps = found.migrations.iter().map(|step| (step.version, step.name, step.applied));
+                status(context, found.version, &steps.collect::<Vec<_>>())
             }
-            Verb::Down(down) => told(context, migrate::down(dir, down.to).map_err(failed)?)?,
+            Verb::Up(up) => told(context, sqlite::up(dir, up.to).map_err(failed)?),
+            Verb::Down(down) => told(context, sqlite::down(dir, down.to).map_err(failed)?),
         }
-        Ok(Exit::Success)
     }
 
-    pub(super) fn data(&self) -> Option<&Path> {
-        match &self.verb {
-            Verb::Status(place) => place.data.as_deref(),
-            Verb::Up(up) => up.place.data.as_deref(),
-            Verb::Down(down) => down.place.data.as_deref(),
+    async fn postgres(self, context: &Context, place: &Place, url: &str) -> Fallible<Exit> {
+        let failed = |error: StoreError| database_failure(&format!("cannot migrate {place}"), &error);
+        match self.verb {
+            Verb::Status(_) => {
+                let found = postgres::status(url).await.map_err(failed)?;
+                let steps = found.migrations.iter().map(|step| (step.version, step.name, step.applied));
+                status(context, found.version, &steps.collect::<Vec<_>>())
+            }
+            Verb::Up(up) => told(context, postgres::up(url, up.to).await.map_err(failed)?),
+            Verb::Down(down) => told(context, postgres::down(url, down.to).await.map_err(failed)?),
         }
     }
 }
 
-fn told(context: &Context, version: u32) -> Fallible<()> {
+fn shown(place: &Place) -> String {
+    match place {
+        Place::Sqlite(dir) => dir.display().to_string(),
+        Place::Postgres(_) => place.to_string(),
+    }
+}
+
+fn told(context: &Context, version: u32) -> Fallible<Exit> {
     let body = json!({ "version": version }).to_string();
-    context.out.show_one(&body, &version.to_string(), |_| format!("the schema is at version {version}"))
+    context.out.show_one(&body, &version.to_string(), |_| format!("the schema is at version {version}"))?;
+    Ok(Exit::Success)
 }
 
-fn status(context: &Context, status: &migrate::Status) -> Fallible<Exit> {
-    let step =
-        |step: &migrate::Step| json!({ "version": step.version, "name": step.name, "applied": step.applied });
-    let steps: Vec<_> = status.migrations.iter().map(step).collect();
-    let body = json!({ "version": status.version, "migrations": steps }).to_string();
-    context.out.show_one(&body, &status.version.to_string(), |_| {
+fn status(context: &Context, version: u32, steps: &[(u32, &str, bool)]) -> Fallible<Exit> {
+    let migrations: Vec<_> = steps
+        .iter()
+        .map(|(version, name, applied)| json!({ "version": version, "name": name, "applied": applied }))
+        .collect();
+    let body = json!({ "version": version, "migrations": migrations }).to_string();
+    context.out.show_one(&body, &version.to_string(), |_| {
         let mut table = Table::new([">VERSION", "NAME", "APPLIED"]);
-        for step in &status.migrations {
-            let applied = if step.applied { "yes" } else { "no" };
-            table.row(vec![step.version.to_string().into(), step.name.into(), applied.into()]);
+        for (version, name, applied) in steps {
+            let applied = if *applied { "yes" } else { "no" };
+            table.row(vec![version.to_string().into(), (*name).into(), applied.into()]);
         }
         table.render(context.out.style())
     })?;

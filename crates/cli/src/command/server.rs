@@ -1,24 +1,34 @@
 //! `ganger server`: API and scheduling, without workers.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
 
-use crate::config::{Key, Layer, Listen, ServerUrl};
+use crate::config::{Config, Key, Layer, Listen, Place, RawStore, ServerUrl};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
-use crate::serving::{Serving, server_failure};
+use crate::humane;
+use crate::serving::{Member, Serving, server_failure};
 use crate::signals::Stops;
+
+/// How long a leader may be silent, at the least and at the most.
+const LEADER_TTL: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(60);
 
 /// Start a server: API and scheduling, without workers.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Jobs wait until a worker connects: ganger worker --url http://HOST:PORT
 
+With a PostgreSQL database any number of servers share the work: one leads, the others pass on what they are asked
+and take over when it is gone. They know each other by GANGER_CLUSTER_SECRET.
+
 Examples:
   ganger server --data /var/lib/ganger
+  ganger server --store postgres://ganger@db/ganger --advertise http://10.0.0.7:8080
   ganger server --data ./data --listen 127.0.0.1:9090 --log json")]
 pub(crate) struct Serve {
     /// Where to listen [default: 127.0.0.1:8080] [env: GANGER_LISTEN]
@@ -27,6 +37,19 @@ pub(crate) struct Serve {
     /// Where the data is kept [default: ~/.local/share/ganger/dev] [env: GANGER_DATA]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Where jobs are kept: sqlite:DIR, or postgres://USER:PASSWORD@HOST:PORT/DATABASE [default: sqlite: and the data
+    /// directory] [env: GANGER_STORE]
+    #[arg(long, value_name = "URL", conflicts_with = "data")]
+    store: Option<RawStore>,
+    /// Where other servers and workers reach this one [default: where it listens] [env: GANGER_ADVERTISE]
+    #[arg(long, value_name = "URL")]
+    advertise: Option<ServerUrl>,
+    /// Its name among the servers, which is made unique [default: the name of this machine]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Others take over from a leader that was not heard for so long [default: 5s]
+    #[arg(long, value_name = "DURATION", value_parser = leader_ttl)]
+    leader_ttl: Option<Duration>,
     /// Listen on an address that other machines can reach, although nobody is asked for a token
     #[arg(long)]
     insecure_no_auth: bool,
@@ -42,6 +65,8 @@ impl Serve {
         let serving = Serving {
             listen: config.listen.value,
             data: &config.data.value,
+            store: &config.store.value,
+            member: self.member(config),
             insecure_no_auth: self.insecure_no_auth,
             allow_exec: self.allow_exec,
             local_sessions: Vec::new(),
@@ -50,11 +75,21 @@ impl Serve {
         let address = server.addresses().first().copied().unwrap_or(serving.listen);
         let url = ServerUrl::from(address);
         let data = config.data.value.display();
-        let ready = json!({ "url": url.to_string(), "data": data.to_string(), "pid": std::process::id() });
+        let store = &config.store.value;
+        let ready = json!({
+            "url": url.to_string(),
+            "data": data.to_string(),
+            "store": store.to_string(),
+            "pid": std::process::id(),
+        });
         context.out.show_one(&ready.to_string(), &url.to_string(), |_| {
             format!(
-                "ganger {} listens on {url}\n  data     {data}\n  worker   ganger worker --url {url}",
-                env!("CARGO_PKG_VERSION")
+                "ganger {} listens on {url}\n  {}\n  worker   ganger worker --url {url}",
+                env!("CARGO_PKG_VERSION"),
+                match store {
+                    Place::Sqlite(dir) => format!("data     {}", dir.display()),
+                    Place::Postgres(_) => format!("store    {store}"),
+                }
             )
         })?;
         tokio::select! {
@@ -70,6 +105,30 @@ impl Serve {
 
     pub(super) fn settings(&self, layer: &mut Layer) -> Option<&Path> {
         layer.set(Key::Listen, self.listen);
+        layer.set(Key::Store, self.store.as_ref().map(RawStore::text));
+        layer.set(Key::Advertise, self.advertise.as_ref());
         self.data.as_deref()
     }
+
+    fn member(&self, config: &Config) -> Member {
+        let mut member = Member {
+            advertise: config.advertise.value.as_ref().map(ToString::to_string),
+            leader_ttl: self.leader_ttl,
+            secret: config.cluster_secret.value.clone(),
+            ..Member::default()
+        };
+        if let Some(name) = &self.name {
+            member.name.clone_from(name);
+        }
+        member
+    }
+}
+
+/// A leader is renewed five times in this time, and a second is what a loaded database may take for one.
+fn leader_ttl(text: &str) -> Result<Duration, String> {
+    let ttl = humane::parse(text)?;
+    if !LEADER_TTL.contains(&ttl) {
+        return Err("it must be from 1s to 1m".into());
+    }
+    Ok(ttl)
 }

@@ -1,6 +1,7 @@
 //! Raw settings: text by key, from one place.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::path::Path;
 
@@ -17,6 +18,12 @@ pub(crate) enum Key {
     Listen,
     /// Where a server keeps its data.
     Data,
+    /// Where jobs are kept: the data directory, or a database that servers share.
+    Store,
+    /// Where other servers and workers reach a server.
+    Advertise,
+    /// What the servers of a cluster know, and nobody else.
+    ClusterSecret,
     /// How answers are printed.
     Output,
     /// When to use colour.
@@ -33,10 +40,13 @@ pub(crate) enum Key {
 
 impl Key {
     /// Every key, in the order of `ganger config show`.
-    pub(crate) const ALL: [Key; 9] = [
+    pub(crate) const ALL: [Key; 12] = [
         Key::Url,
         Key::Listen,
         Key::Data,
+        Key::Store,
+        Key::Advertise,
+        Key::ClusterSecret,
         Key::Output,
         Key::Color,
         Key::LogFormat,
@@ -51,6 +61,9 @@ impl Key {
             Key::Url => "url",
             Key::Listen => "listen",
             Key::Data => "data",
+            Key::Store => "store",
+            Key::Advertise => "advertise",
+            Key::ClusterSecret => "cluster_secret",
             Key::Output => "output",
             Key::Color => "color",
             Key::LogFormat => "log_format",
@@ -66,6 +79,9 @@ impl Key {
             Key::Url => "GANGER_URL",
             Key::Listen => "GANGER_LISTEN",
             Key::Data => "GANGER_DATA",
+            Key::Store => "GANGER_STORE",
+            Key::Advertise => "GANGER_ADVERTISE",
+            Key::ClusterSecret => "GANGER_CLUSTER_SECRET",
             Key::Output => "GANGER_OUTPUT",
             Key::Color => "GANGER_COLOR",
             Key::LogFormat => "GANGER_LOG_FORMAT",
@@ -81,17 +97,20 @@ impl Key {
             Key::Url => Some("--url"),
             Key::Listen => Some("--listen"),
             Key::Data => Some("--data"),
+            Key::Store => Some("--store"),
+            Key::Advertise => Some("--advertise"),
             Key::Output => Some("--output"),
             Key::Color => Some("--color"),
             Key::LogFormat => Some("--log"),
             Key::Grace => Some("--grace"),
-            Key::Log | Key::ExecTokenFile => None,
+            // A secret on a command line is seen by everyone who lists processes.
+            Key::Log | Key::ExecTokenFile | Key::ClusterSecret => None,
         }
     }
 }
 
-/// Raw settings from one place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Raw settings from one place. Some are secrets, so there is no way to print them all.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Layer(BTreeMap<Key, String>);
 
 impl Layer {
@@ -130,6 +149,12 @@ impl Layer {
     }
 }
 
+impl fmt::Debug for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
 impl FromIterator<(Key, String)> for Layer {
     fn from_iter<I: IntoIterator<Item = (Key, String)>>(iter: I) -> Layer {
         Layer(iter.into_iter().collect())
@@ -143,6 +168,9 @@ struct File {
     url: Option<String>,
     listen: Option<String>,
     data: Option<String>,
+    store: Option<String>,
+    advertise: Option<String>,
+    cluster_secret: Option<String>,
     output: Option<String>,
     color: Option<String>,
     log_format: Option<String>,
@@ -157,6 +185,9 @@ impl From<File> for Layer {
         layer.set(Key::Url, file.url);
         layer.set(Key::Listen, file.listen);
         layer.set(Key::Data, file.data);
+        layer.set(Key::Store, file.store);
+        layer.set(Key::Advertise, file.advertise);
+        layer.set(Key::ClusterSecret, file.cluster_secret);
         layer.set(Key::Output, file.output);
         layer.set(Key::Color, file.color);
         layer.set(Key::LogFormat, file.log_format);

@@ -108,7 +108,7 @@ impl Processes {
 
     /// A client of its own, with its own connections.
     pub(super) fn client(&self) -> Fallible<Client> {
-        Client::to(self.url.clone(), Origin::Default)
+        Client::to(self.url.clone().into(), Origin::Default)
     }
 
     /// Where their data is.
