@@ -40,12 +40,13 @@ impl Health {
         context.out.show_one(&answer.body, if body.ready { "ready" } else { "not ready" }, |_| {
             let mut table = Table::new(["CHECK", "STATE", "DETAIL"]);
             for check in &body.checks {
-                let (word, paint) = if check.ok { ("ok", Paint::Green) } else { ("failing", Paint::Red) };
-                table.row(vec![
-                    check.name.as_str().into(),
-                    Cell::painted(word, paint),
-                    check.detail.as_str().into(),
-                ]);
+                let (word, paint) = match (check.ok, &check.warning) {
+                    (true, None) => ("ok", Paint::Green),
+                    (true, Some(_)) => ("warning", Paint::Yellow),
+                    (false, _) => ("failing", Paint::Red),
+                };
+                let detail = check.warning.as_deref().filter(|_| check.ok).unwrap_or(&check.detail);
+                table.row(vec![check.name.as_str().into(), Cell::painted(word, paint), detail.into()]);
             }
             table.render(context.out.style())
         })?;
