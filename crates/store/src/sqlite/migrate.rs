@@ -20,12 +20,20 @@ struct Migration {
 }
 
 /// In order, without gaps.
-const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    name: "initial",
-    up: include_str!("migrations/0001_initial.up.sql"),
-    down: include_str!("migrations/0001_initial.down.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        name: "initial",
+        up: include_str!("migrations/0001_initial.up.sql"),
+        down: include_str!("migrations/0001_initial.down.sql"),
+    },
+    Migration {
+        version: 2,
+        name: "cheaper_ends",
+        up: include_str!("migrations/0002_cheaper_ends.up.sql"),
+        down: include_str!("migrations/0002_cheaper_ends.down.sql"),
+    },
+];
 
 /// The version that this binary works with.
 #[must_use]

@@ -53,6 +53,52 @@ fn a_schema_in_use_can_be_looked_at_and_is_left_alone() {
     assert!(migrate::down(dir.path(), 0).unwrap_err().to_string().contains("in use"));
 }
 
+/// A person looks at the history a version later, and a version earlier again.
+#[test]
+fn final_jobs_survive_the_rebuilding_of_their_table() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(migrate::up(dir.path(), Some(1)), Ok(1));
+    let conn = rusqlite::Connection::open(dir.path().join("ganger.db")).unwrap();
+    let insert = |id: u8, state: i64| {
+        conn.execute(
+            "INSERT INTO job_final VALUES (?1, ?2, 7, 'k', 'q', 0, 1, NULL, 2, 3, 0, 1, 1, 0, NULL, 'u', NULL,
+                                           'why', x'01', '1', '2')",
+            (vec![id; 16], state),
+        )
+    };
+    for state in 0..3u8 {
+        assert_eq!(insert(state, state.into()), Ok(1));
+    }
+    let before = finals(&conn);
+    for version in [2, 1] {
+        let moved =
+            if version == 2 { migrate::up(dir.path(), Some(2)) } else { migrate::down(dir.path(), 1) };
+        assert_eq!(moved, Ok(version));
+        assert_eq!(finals(&conn), before);
+        for not_final in [-1, 3] {
+            let refused = insert(9, not_final).unwrap_err().to_string();
+            assert!(refused.contains("final_is_succeeded_dead_or_cancelled"), "{refused}");
+        }
+    }
+}
+
+/// Every column of every final job, and the indexes.
+fn finals(conn: &rusqlite::Connection) -> Vec<String> {
+    let mut rows = conn.prepare("SELECT * FROM job_final ORDER BY id").unwrap();
+    let row = |row: &rusqlite::Row<'_>| {
+        (0..21).map(|at| row.get_ref(at).map(|value| format!("{value:?} "))).collect::<Result<String, _>>()
+    };
+    let mut found: Vec<String> = rows.query_map([], row).unwrap().collect::<Result<_, _>>().unwrap();
+    let mut indexes = conn
+        .prepare(
+            "SELECT sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'job_final' ORDER BY name",
+        )
+        .unwrap();
+    let indexes = indexes.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();
+    found.extend(indexes.map(|sql| format!("{:?}", sql.unwrap())));
+    found
+}
+
 fn tables(dir: &std::path::Path) -> Vec<String> {
     let conn = rusqlite::Connection::open(dir.join("ganger.db")).unwrap();
     let mut names =
