@@ -1,10 +1,10 @@
 //! Payloads on their way to workers.
 //!
 //! The coordinator never sees a payload. Fresh ones are kept here, up to a number of bytes, from the
-//! commit of their submission to the end of their job; the others are read from the store, one call
-//! for a whole assignment.
+//! commit of their submission until they are handed on to a worker; the others, and those of a lease that is
+//! told again, are read from the store, one call for a whole assignment.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,8 +21,6 @@ use crate::waiters::ends;
 pub const CACHE_BYTES: usize = 64 << 20;
 /// What an entry costs besides its texts.
 const ENTRY_BYTES: usize = 128;
-/// The order is tidied when it names this many more jobs than there are.
-const STALE_NAMES: usize = 4_096;
 
 /// Finds the payload of a lease.
 pub struct Payloads {
@@ -41,7 +39,6 @@ pub struct Found {
     pub ended: Vec<Work>,
 }
 
-#[derive(Clone)]
 struct Entry {
     payload: String,
     traceparent: Option<String>,
@@ -51,9 +48,8 @@ struct Entry {
 struct Fresh {
     bytes: usize,
     limit: usize,
-    entries: HashMap<JobId, Entry>,
-    /// Oldest first. May name jobs that are no longer there.
-    order: VecDeque<JobId>,
+    /// Ids begin with the time of their making, so the first is the oldest.
+    entries: BTreeMap<JobId, Entry>,
 }
 
 impl Payloads {
@@ -100,16 +96,17 @@ impl Payloads {
         }
     }
 
-    /// The parcels of an assignment if every payload is at hand, else the assignment.
+    /// The parcels of an assignment if every payload is at hand, else the assignment. A payload leaves with
+    /// its parcel: most jobs are assigned once.
     ///
     /// # Errors
     /// The assignment itself, for [`Payloads::read`].
     pub fn at_hand(&self, works: Vec<Work>) -> Result<Vec<Parcel>, Vec<Work>> {
-        let fresh = self.fresh();
+        let mut fresh = self.fresh();
         if works.iter().any(|work| !fresh.entries.contains_key(&work.job)) {
             return Err(works);
         }
-        let found = |work: Work| fresh.entries.get(&work.job).cloned().map(|entry| entry.parcel(work));
+        let found = |work: Work| fresh.remove(work.job).map(|entry| entry.parcel(work));
         Ok(works.into_iter().filter_map(found).collect())
     }
 
@@ -119,8 +116,8 @@ impl Payloads {
     /// The store cannot be read now.
     pub async fn read(&self, works: &[Work], now: Wall) -> Result<Found, StoreError> {
         let mut entries: Vec<Option<Entry>> = {
-            let fresh = self.fresh();
-            works.iter().map(|work| fresh.entries.get(&work.job).cloned()).collect()
+            let mut fresh = self.fresh();
+            works.iter().map(|work| fresh.remove(work.job)).collect()
         };
         let missing: Vec<JobId> =
             works.iter().zip(&entries).filter(|(_, e)| e.is_none()).map(|(work, _)| work.job).collect();
@@ -178,21 +175,17 @@ impl Fresh {
         self.bytes += entry.bytes();
         if let Some(old) = self.entries.insert(job, entry) {
             self.bytes -= old.bytes();
-        } else {
-            self.order.push_back(job);
         }
         while self.bytes > self.limit {
-            let Some(oldest) = self.order.pop_front() else { break };
-            self.remove(oldest);
+            let Some((_, oldest)) = self.entries.pop_first() else { break };
+            self.bytes -= oldest.bytes();
         }
     }
 
-    fn remove(&mut self, job: JobId) {
-        let Some(old) = self.entries.remove(&job) else { return };
-        self.bytes -= old.bytes();
-        if self.order.len() > self.entries.len() * 2 + STALE_NAMES {
-            self.order.retain(|id| self.entries.contains_key(id));
-        }
+    fn remove(&mut self, job: JobId) -> Option<Entry> {
+        let entry = self.entries.remove(&job)?;
+        self.bytes -= entry.bytes();
+        Some(entry)
     }
 }
 
@@ -232,14 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn ended_jobs_leave_nothing_behind_however_many_there_were() {
-        let mut fresh = fresh(1 << 20);
-        for n in 0..100_000 {
-            fresh.insert(job(n), entry(200));
-            fresh.remove(job(n));
+    fn what_is_handed_on_leaves_its_room_to_others() {
+        let mut fresh = fresh(3_000);
+        for n in 0..10_000 {
+            fresh.insert(job(n), entry(1_000));
+            assert!(fresh.remove(job(n)).is_some());
         }
-        assert_eq!(fresh.bytes, 0);
-        assert!(fresh.order.len() <= STALE_NAMES + 1, "{}", fresh.order.len());
+        assert_eq!((fresh.bytes, fresh.entries.len()), (0, 0));
+        assert!(fresh.remove(job(1)).is_none());
     }
 
     #[test]
