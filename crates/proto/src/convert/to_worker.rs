@@ -53,8 +53,11 @@ impl TryFrom<v1::ToWorker> for Down {
         let message = match wire.message.ok_or(DecodeError::Missing("message"))? {
             Message::Assign(v1::Assign { work }) => {
                 at_most("assign.work", work.len(), limits::ASSIGN_LEASES, "leases")?;
-                let parcels: Result<Vec<_>, _> = work.into_iter().map(TryInto::try_into).collect();
-                return Ok(Down::Assign(parcels?));
+                let mut parcels: Vec<Parcel> = Vec::with_capacity(work.len());
+                for work in work {
+                    parcels.push(parcel(work, parcels.last().map(|last| &last.work))?);
+                }
+                return Ok(Down::Assign(parcels));
             }
             Message::Welcome(welcome) => ToWorker::Welcome {
                 term: welcome.term.ok_or(DecodeError::Missing("welcome.term"))?.into(),
@@ -85,8 +88,8 @@ impl From<Parcel> for v1::Work {
             fence: Some(work.fence.into()),
             attempt: work.attempt,
             threads: work.threads.into(),
-            kind: work.kind.to_string(),
-            queue: work.queue.to_string(),
+            kind: work.kind.as_str().to_owned(),
+            queue: work.queue.as_str().to_owned(),
             payload: parcel.payload,
             timeout: work.timeout.map(duration_to_wire),
             max_attempts: work.max_attempts,
@@ -99,22 +102,33 @@ impl TryFrom<v1::Work> for Parcel {
     type Error = DecodeError;
 
     fn try_from(wire: v1::Work) -> Result<Parcel, DecodeError> {
-        at_most("work.traceparent", wire.traceparent.len(), limits::TRACE_BYTES, "bytes")?;
-        Ok(Parcel {
-            work: Work {
-                job: parts::job_id_from_wire(&wire.job)?,
-                fence: parts::fence(wire.fence)?,
-                attempt: wire.attempt,
-                threads: parts::threads("work.threads", wire.threads)?,
-                kind: parts::name("work.kind", &wire.kind)?,
-                queue: parts::name("work.queue", &wire.queue)?,
-                timeout: wire.timeout.map(|t| parts::duration("work.timeout", t)).transpose()?,
-                max_attempts: wire.max_attempts,
-            },
-            payload: if wire.payload.is_empty() { "null".into() } else { wire.payload },
-            traceparent: (!wire.traceparent.is_empty()).then_some(wire.traceparent),
-        })
+        parcel(wire, None)
     }
+}
+
+/// Reads one lease. Most of an assignment have the names of the one before, which are then shared.
+fn parcel(wire: v1::Work, before: Option<&Work>) -> Result<Parcel, DecodeError> {
+    at_most("work.traceparent", wire.traceparent.len(), limits::TRACE_BYTES, "bytes")?;
+    Ok(Parcel {
+        work: Work {
+            job: parts::job_id_from_wire(&wire.job)?,
+            fence: parts::fence(wire.fence)?,
+            attempt: wire.attempt,
+            threads: parts::threads("work.threads", wire.threads)?,
+            kind: match before {
+                Some(before) if before.kind.as_str() == wire.kind => before.kind.clone(),
+                Some(_) | None => parts::name("work.kind", &wire.kind)?,
+            },
+            queue: match before {
+                Some(before) if before.queue.as_str() == wire.queue => before.queue.clone(),
+                Some(_) | None => parts::name("work.queue", &wire.queue)?,
+            },
+            timeout: wire.timeout.map(|t| parts::duration("work.timeout", t)).transpose()?,
+            max_attempts: wire.max_attempts,
+        },
+        payload: if wire.payload.is_empty() { "null".into() } else { wire.payload },
+        traceparent: (!wire.traceparent.is_empty()).then_some(wire.traceparent),
+    })
 }
 
 impl From<CancelWhy> for Why {
