@@ -103,7 +103,7 @@ impl Coordinator {
     /// Puts a job that holds no lease where it belongs: in its lane if it is due, else to its timer.
     pub(crate) fn make_runnable(&mut self, now: Now, job: u32) {
         let entry = self.jobs.get(job);
-        let expires = entry.expires_at.filter(|_| entry.standing.attempt == 0);
+        let expires = entry.expires_at().filter(|_| entry.standing.attempt == 0);
         if expires.is_some_and(|at| at <= now.wall) {
             self.finish(now, job, State::Dead, crate::rules::Death::Expired.reason(), None);
             return;
