@@ -9,7 +9,7 @@ use ganger_server::api::{CountsBody, JobPage, QueueBody};
 
 use super::pause;
 use super::processes::Processes;
-use super::report::Drain;
+use super::report::{Commits, Drain};
 use crate::client::{Call, Client, with_query};
 use crate::clock::Stopwatch;
 use crate::exit::Exit;
@@ -17,8 +17,9 @@ use crate::failure::{Failure, Fallible};
 
 /// Between two looks at the counts.
 const LOOK: Duration = Duration::from_millis(10);
-/// The metric that counts commits.
+/// The metric that counts commits, and the one that adds up how long they took.
 const COMMITS: &str = "ganger_store_commit_seconds_count ";
+const COMMIT_SECONDS: &str = "ganger_store_commit_seconds_sum ";
 /// Without any progress for this long something is wrong.
 const STUCK: Duration = Duration::from_secs(60);
 
@@ -32,7 +33,7 @@ pub(super) async fn drain(client: &Client, processes: &Processes, queue: &str, j
         let counts = counts(client, queue).await?;
         if counts.succeeded >= jobs {
             let (took, cpu) = (watch.elapsed(), processes.cpu().since(before));
-            let commits = commits(client).await?.saturating_sub(committed);
+            let commits = commits(client).await?.since(committed);
             return Ok(Drain::new(jobs, took, cpu, commits));
         }
         if counts.succeeded > seen {
@@ -78,11 +79,14 @@ pub(super) async fn verify(client: &Client, queue: &str, mut expected: HashSet<J
     }
 }
 
-/// How often the server has committed so far.
-async fn commits(client: &Client) -> Fallible<u64> {
+/// How often, and how long, the server has committed so far.
+async fn commits(client: &Client) -> Fallible<Commits> {
     let answer = client.send(&Call::get("read the metrics", "/metrics")).await?;
-    let count = answer.body.lines().find_map(|line| line.strip_prefix(COMMITS)?.trim().parse::<u64>().ok());
-    count.ok_or_else(|| wrong(format!("the metrics do not have {COMMITS}")))
+    let metric = |name: &str| {
+        let found = answer.body.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
+        found.ok_or_else(|| wrong(format!("the metrics do not have {name}")))
+    };
+    Ok(Commits { count: metric(COMMITS)? as u64, seconds: metric(COMMIT_SECONDS)? })
 }
 
 async fn counts(client: &Client, queue: &str) -> Fallible<CountsBody> {

@@ -61,6 +61,24 @@ pub(super) struct Drain {
     worker_cpu_seconds_per_million: f64,
     /// How often the server committed meanwhile.
     commits: u64,
+    /// Which part of the time a batch was with the store: 1 means that the rest keeps up with it.
+    store_busy: f64,
+}
+
+/// Commits of the server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Commits {
+    /// How many.
+    pub(super) count: u64,
+    /// How long they took together.
+    pub(super) seconds: f64,
+}
+
+impl Commits {
+    /// Those after an earlier look.
+    pub(super) fn since(self, before: Commits) -> Commits {
+        Commits { count: self.count.saturating_sub(before.count), seconds: self.seconds - before.seconds }
+    }
 }
 
 /// How long a job waits for its start.
@@ -102,13 +120,14 @@ impl Intake {
 
 impl Drain {
     /// So many in that time.
-    pub(super) fn new(jobs: u64, took: Duration, cpu: Cpu, commits: u64) -> Drain {
+    pub(super) fn new(jobs: u64, took: Duration, cpu: Cpu, commits: Commits) -> Drain {
         Drain {
             jobs,
             jobs_per_second: per_second(jobs, took),
             server_cpu_seconds_per_million: per_million(cpu.server, jobs),
             worker_cpu_seconds_per_million: per_million(cpu.worker, jobs),
-            commits,
+            commits: commits.count,
+            store_busy: commits.seconds / took.as_secs_f64().max(1e-9),
         }
     }
 
@@ -181,10 +200,11 @@ impl Report {
         }
         let ratio = |of: f64, to: u64| of / (to.max(1) as f64);
         format!(
-            "{}\n\ndrain: {:.0}% of the raw ceiling\n\
+            "{}\n\ndrain: {:.0}% of the raw ceiling, the store busy for {:.0}% of it\n\
              start: {:.1} commits of SQLite, {:.1} of the disk (p50)\nevery job of the drain was looked up: each ended once, at its first attempt",
             table.render(style),
             self.drain.jobs_per_second * 100.0 / self.ceiling.jobs_per_second.max(1.0),
+            self.drain.store_busy * 100.0,
             ratio(self.start.start.p50_us as f64, self.ceiling.one.p50_us),
             ratio(self.start.start.p50_us as f64, self.ceiling.page.p50_us),
         )
