@@ -1,49 +1,57 @@
 //! Running one attempt: begin, run the handler, conclude, report.
 //!
 //! However the handler ends (it returns, fails, panics, is dropped because it would not stop, or
-//! the whole runtime goes away) exactly one [`Ended`] reaches the session.
+//! the whole runtime goes away) its [`End`] is told exactly once.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
+use std::sync::Arc;
 
 use futures::FutureExt;
 use ganger_core::outcome::Report;
 use ganger_core::{Fence, Mono};
 use tokio::runtime;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::context::Ctx;
+use crate::desk::Shared;
 use crate::error::JobError;
 use crate::handler::Handler;
 
-/// A handler is over.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) fence: Fence,
-    pub(crate) report: Report,
-    pub(crate) ran: Duration,
+/// Attempts that one task runs before it lets others have its thread.
+const WITHOUT_PAUSE: u32 = 32;
+
+/// An attempt that is to begin. Counts as running; dropped, it ends.
+pub(crate) struct Start {
+    pub(crate) handler: Handler,
+    pub(crate) ctx: Ctx,
+    pub(crate) payload: String,
+    /// Drops an async handler that does not stop by itself.
+    pub(crate) abort: CancellationToken,
+    pub(crate) end: End,
 }
 
-/// Begins an attempt on the runtime of the handlers. `abort` drops an async handler that does not
-/// stop by itself. `ended` has a place for every attempt that can run at once.
-pub(crate) fn begin(
-    runtime: &runtime::Handle,
-    clock: Clock,
-    handler: Handler,
-    ctx: Ctx,
-    payload: String,
-    abort: CancellationToken,
-    ended: mpsc::Sender<Ended>,
-) {
-    let end = End { fence: ctx.fence(), started: clock.mono(), clock, report: None, ended };
+/// Begins an attempt on the runtime of the handlers. Its task goes on with the next piece of work, and with
+/// the one after that, as long as there is some.
+pub(crate) fn begin(runtime: &runtime::Handle, start: Start) {
+    let others = runtime.clone();
     runtime.spawn(async move {
-        let mut end = end;
-        // Waiting for a thread of the runtime is not running, and prefetch goes by the time that kinds run.
-        end.started = end.clock.mono();
-        end.report = Some(run(handler, ctx, payload, abort).await);
+        let mut next = Some(start);
+        let mut without_pause = 0;
+        while let Some(Start { handler, ctx, payload, abort, mut end }) = next {
+            // Waiting for a thread of the runtime is not running, and prefetch goes by the time that kinds run.
+            end.started = end.clock.mono();
+            let report = run(handler, ctx, payload, abort).await;
+            let (start, more) = end.report(report);
+            more.into_iter().for_each(|start| begin(&others, start));
+            next = start;
+            without_pause += 1;
+            if without_pause == WITHOUT_PAUSE {
+                without_pause = 0;
+                tokio::task::yield_now().await;
+            }
+        }
     });
 }
 
@@ -94,36 +102,48 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("without a message")
 }
 
-/// Reports when it is dropped, whatever led to that.
-struct End {
+/// The end of an attempt: told once, when it is reported or else when it is dropped.
+pub(crate) struct End {
+    shared: Option<Arc<Shared>>,
     fence: Fence,
     started: Mono,
     clock: Clock,
-    report: Option<Report>,
-    ended: mpsc::Sender<Ended>,
+}
+
+impl End {
+    pub(crate) fn new(shared: Arc<Shared>, fence: Fence, clock: Clock) -> End {
+        End { shared: Some(shared), fence, started: clock.mono(), clock }
+    }
+
+    /// What the handler came to. Tells what this task, and others, can do next.
+    fn report(mut self, report: Report) -> (Option<Start>, Vec<Start>) {
+        match self.shared.take() {
+            Some(shared) => shared.ended(self.fence, report, self.started),
+            None => (None, Vec::new()),
+        }
+    }
 }
 
 impl Drop for End {
     fn drop(&mut self) {
-        let report = self.report.take().unwrap_or_else(|| {
-            if std::thread::panicking() {
-                Report::Error("panicked while being dropped".into())
-            } else {
-                // The runtime of the handlers stopped.
-                Report::Released { started: true }
-            }
-        });
-        let ended = Ended { fence: self.fence, report, ran: self.clock.mono().since(self.started) };
-        // There is a place for every attempt that can run at once; the session may be over already.
-        let _ = self.ended.try_send(ended);
+        let Some(shared) = self.shared.take() else { return };
+        let report = if std::thread::panicking() {
+            Report::Error("panicked while being dropped".into())
+        } else {
+            // The runtime of the handlers stopped.
+            Report::Released { started: true }
+        };
+        shared.ended_alone(self.fence, report, self.started);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::desk::tests::{results, starts, with_work};
     use ganger_core::limits;
     use ganger_core::message::CancelWhy;
+    use std::time::Duration;
 
     async fn report_of(handler: Handler, payload: &str) -> Report {
         run(handler, Ctx::for_test("test"), payload.into(), CancellationToken::new()).await
@@ -218,12 +238,15 @@ mod tests {
     #[test]
     fn work_whose_runtime_goes_away_is_released() {
         let runtime = runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-        let (ended, mut heard) = mpsc::channel(1);
         let deaf = Handler::new_async(|_, (): ()| std::future::pending::<Result<(), JobError>>());
-        let abort = CancellationToken::new();
-        begin(runtime.handle(), Clock::start(), deaf, Ctx::for_test("t"), "null".into(), abort, ended);
+        let shared = with_work(1, 1, deaf);
+        for start in starts(&shared) {
+            begin(runtime.handle(), start);
+        }
         drop(runtime);
-        assert_eq!(heard.blocking_recv().unwrap().report, Report::Released { started: true });
+        let heard =
+            runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(results(&shared));
+        assert_eq!(heard, [Report::Released { started: true }]);
     }
 
     #[test]
@@ -234,25 +257,18 @@ mod tests {
                 panic!("boom");
             }
         }
-        let runtime = runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-        let (ended, mut heard) = mpsc::channel(1);
+        let runtime = runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
         let armed = Handler::new_async(|_, (): ()| async {
             let _bomb = Bomb;
             std::future::pending::<Result<(), JobError>>().await
         });
-        let abort = CancellationToken::new();
-        begin(
-            runtime.handle(),
-            Clock::start(),
-            armed,
-            Ctx::for_test("t"),
-            "null".into(),
-            abort.clone(),
-            ended,
-        );
-        abort.cancel();
-        let report = heard.blocking_recv().unwrap().report;
+        let shared = with_work(1, 1, armed);
+        for start in starts(&shared) {
+            start.abort.cancel();
+            begin(runtime.handle(), start);
+        }
+        let heard = runtime.block_on(results(&shared));
         // Dropped before it was first polled, there is no bomb yet.
-        assert!(matches!(report, Report::Error(_) | Report::Cancelled), "{report:?}");
+        assert!(matches!(heard[..], [Report::Error(_) | Report::Cancelled]), "{heard:?}");
     }
 }

@@ -25,6 +25,7 @@ mod chatter;
 mod client;
 mod clock;
 mod context;
+mod desk;
 mod drain;
 mod error;
 mod handle;

@@ -88,7 +88,7 @@ impl Registry {
         Ok(self)
     }
 
-    fn put(mut self, kind: &str, handler: Handler) -> Registry {
+    pub(crate) fn put(mut self, kind: &str, handler: Handler) -> Registry {
         let problem = match kind.parse::<Kind>() {
             Ok(kind) => match self.handlers.insert(kind.clone(), handler) {
                 None => return self,

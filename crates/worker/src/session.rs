@@ -2,12 +2,12 @@
 //!
 //! It lives on its own thread with its own runtime, so that handlers, however busy, cannot keep
 //! it from pinging. Everything it decides comes from `core::session`; here are only the clock, the
-//! connection, the threads and the handlers around it.
+//! connection, the threads and the handlers around it. What it shares with the handlers lies on the desk
+//! (`desk.rs`), which each of its turns locks once.
 //!
 //! # What can go wrong
 //! - *The connection breaks, or the server restarts.* Another is dialled, at the next address if there are
-//!   several, with growing delays. Handlers
-//!   go on; what was not acknowledged is sent again by the state machine.
+//!   several, with growing delays. Handlers go on; what was not acknowledged is sent again by the state machine.
 //! - *The leader closed the session.* A new life begins under a fresh id, on the next connection.
 //! - *The server is slow.* Messages wait in the outbox, log lines in their attempts; both are bounded.
 //! - *A handler does not stop.* It is dropped after its grace if it is async; a blocking one keeps its
@@ -21,18 +21,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ganger_core::message::{CancelWhy, ToLeader, ToWorker, Work};
+use ganger_core::message::{CancelWhy, ToWorker, Work};
 use ganger_core::session::{Act, Session};
-use ganger_core::{Fence, Mono, SessionId};
-use ganger_proto::{Down, Parcel};
+use ganger_core::{Mono, SessionId};
+use ganger_proto::Down;
 use tokio::runtime;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::addresses::{Address, Addresses};
-use crate::attempt::Ended;
+use crate::attempt::{self, Start};
 use crate::backoff::Backoff;
 use crate::clock::{self, Clock};
+use crate::desk::{Desk, Shared};
 use crate::drain::{Drain, Step};
 use crate::outbox::Outbox;
 use crate::registry::Registry;
@@ -40,6 +41,7 @@ use crate::running::{Alarm, Running};
 use crate::status::Status;
 use crate::threads::Threads;
 use crate::wire::{Wire, WireEvent};
+use work::keep_offered;
 
 /// Delays between tries to connect.
 const REDIAL: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
@@ -77,10 +79,15 @@ pub(crate) enum Command {
 pub(crate) struct Setup {
     pub(crate) session: Session,
     pub(crate) threads: u16,
-    pub(crate) addresses: Addresses,
     pub(crate) registry: Registry,
-    pub(crate) runtime: runtime::Handle,
     pub(crate) status: Arc<Status>,
+    pub(crate) ways: Ways,
+}
+
+/// How a session reaches the server, its handlers and whoever commands it.
+pub(crate) struct Ways {
+    pub(crate) addresses: Addresses,
+    pub(crate) runtime: runtime::Handle,
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) cancel_grace: Duration,
     pub(crate) drain_grace: Duration,
@@ -89,7 +96,10 @@ pub(crate) struct Setup {
 
 /// A session at work.
 pub(crate) struct Driver {
-    setup: Setup,
+    ways: Ways,
+    shared: Arc<Shared>,
+    status: Arc<Status>,
+    chatter: Arc<Notify>,
     clock: Clock,
     stream: u64,
     wire: Option<Wire>,
@@ -97,14 +107,7 @@ pub(crate) struct Driver {
     redial_at: Option<Mono>,
     /// A leader elsewhere that is being called.
     probe: Option<Probe>,
-    outbox: Outbox,
-    threads: Threads,
-    held: HashMap<Fence, Parcel>,
-    running: Running,
-    ended: (mpsc::Sender<Ended>, mpsc::Receiver<Ended>),
-    bell: Arc<Notify>,
     chatter_at: Option<Mono>,
-    late_logs: VecDeque<ToLeader>,
     drain: Option<Drain>,
     finish: Option<Finish>,
 }
@@ -119,68 +122,82 @@ enum Event {
     Wire(WireEvent),
     /// Whether the leader can be reached directly.
     Probed(bool),
-    Ended(Ended),
     Command(Command),
     Chatter,
-    Time,
+    /// Its time has come, or a handler rang.
+    Wake,
+}
+
+/// What a turn waits for next.
+#[derive(Clone, Copy)]
+struct Pause {
+    until: Mono,
+    /// Something could leave if the wire had room.
+    room_wanted: bool,
 }
 
 impl Driver {
     pub(crate) fn new(setup: Setup) -> Driver {
+        let (clock, chatter) = (Clock::start(), Arc::new(Notify::new()));
+        let desk = Desk {
+            session: setup.session,
+            threads: Threads::new(setup.threads),
+            held: HashMap::new(),
+            running: Running::default(),
+            outbox: Outbox::default(),
+            late_logs: VecDeque::new(),
+            undone: Vec::new(),
+            wakes_at: Mono::default(),
+            clock,
+            registry: setup.registry,
+            status: setup.status.clone(),
+            chatter: chatter.clone(),
+        };
         Driver {
-            clock: Clock::start(),
+            ways: setup.ways,
+            shared: Shared::new(desk),
+            status: setup.status,
+            chatter,
+            clock,
             stream: 0,
             wire: None,
             redial: REDIAL,
             redial_at: None,
             probe: None,
-            outbox: Outbox::default(),
-            threads: Threads::new(setup.threads),
-            held: HashMap::new(),
-            running: Running::default(),
-            // An attempt holds at least one thread until its end was taken from here.
-            ended: mpsc::channel(setup.threads.into()),
-            bell: Arc::new(Notify::new()),
             chatter_at: None,
-            late_logs: VecDeque::new(),
             drain: None,
             finish: None,
-            setup,
         }
     }
 
     /// Runs until drained. Must be called on the session's own runtime.
     pub(crate) async fn drive(mut self) -> Finish {
-        self.announce();
-        self.wire = Some(Wire::dial(self.setup.addresses.dial()));
+        let shared = self.shared.clone();
+        self.announce(&shared.lock());
+        self.wire = Some(Wire::dial(self.ways.addresses.dial()));
+        let mut pause = self.pause(&mut shared.lock());
         loop {
             if let Some(finish) = self.finish {
                 self.leave(finish).await;
                 return finish;
             }
-            match self.next_event().await {
-                Event::Wire(event) => self.on_wire(event),
-                Event::Probed(answers) => self.on_probed(answers),
-                Event::Ended(ended) => self.on_ended(ended),
-                Event::Command(Command::Drain(grace)) => self.begin_drain(grace),
-                Event::Command(Command::Abandon) => return self.abandon().await,
-                Event::Chatter => self.chatter_at = Some(self.clock.mono() + CHATTER_EVERY),
-                Event::Time => {}
+            let event = self.next_event(pause).await;
+            if matches!(event, Event::Command(Command::Abandon)) {
+                return self.abandon().await;
             }
-            self.take_what_is_there();
-            self.tick();
-            self.start_what_fits();
-            self.send();
+            let starts;
+            (starts, pause) = self.turn(&mut shared.lock(), event);
+            // Not under the lock: a runtime that is gone drops them at once, and an end takes the lock.
+            starts.into_iter().for_each(|start| attempt::begin(&self.ways.runtime, start));
         }
     }
 
-    async fn next_event(&mut self) -> Event {
-        let wake = self.clock.instant_of(self.next_wake());
-        let room_wanted = self.outbox.is_ready();
+    async fn next_event(&mut self, pause: Pause) -> Event {
+        let wake = self.clock.instant_of(pause.until);
         let wire = &mut self.wire;
         let on_wire = async {
             match wire {
-                Some(wire) => wire.next(room_wanted).await,
+                Some(wire) => wire.next(pause.room_wanted).await,
                 None => std::future::pending().await,
             }
         };
@@ -194,135 +211,145 @@ impl Driver {
         tokio::select! {
             event = on_wire => Event::Wire(event),
             answers = on_probe => Event::Probed(answers),
-            Some(ended) = self.ended.1.recv() => Event::Ended(ended),
+            () = self.shared.rung() => Event::Wake,
             // Without any handle left there is nobody to ask for a drain but the server.
-            Some(command) = self.setup.commands.recv() => Event::Command(command),
-            () = self.bell.notified(), if self.chatter_at.is_none() => Event::Chatter,
-            () = tokio::time::sleep_until(wake.into()) => Event::Time,
+            Some(command) = self.ways.commands.recv() => Event::Command(command),
+            () = self.chatter.notified(), if self.chatter_at.is_none() => Event::Chatter,
+            () = tokio::time::sleep_until(wake.into()) => Event::Wake,
         }
     }
 
-    fn next_wake(&self) -> Mono {
+    fn turn(&mut self, desk: &mut Desk, event: Event) -> (Vec<Start>, Pause) {
+        match event {
+            Event::Wire(event) => self.on_wire(desk, event),
+            Event::Probed(answers) => self.on_probed(desk, answers),
+            Event::Command(Command::Drain(grace)) => self.begin_drain(desk, grace),
+            Event::Chatter => self.chatter_at = Some(self.clock.mono() + CHATTER_EVERY),
+            Event::Command(Command::Abandon) | Event::Wake => {}
+        }
+        let undone = std::mem::take(&mut desk.undone);
+        self.perform(desk, undone);
+        // Many messages come at once under load; one turn takes them all.
+        for _ in 0..TURN {
+            let Some(event) = self.wire.as_mut().and_then(Wire::try_next) else { break };
+            self.on_wire(desk, event);
+        }
+        self.tick(desk);
+        let starts = self.shared.start_what_fits(desk);
+        self.send(desk);
+        (starts, self.pause(desk))
+    }
+
+    fn pause(&self, desk: &mut Desk) -> Pause {
         let times = [
-            self.setup.session.next_tick(),
-            self.running.due(),
-            self.outbox.due(),
+            desk.session.next_tick(),
+            desk.running.due(),
+            desk.outbox.due(),
             self.redial_at,
             self.chatter_at,
             self.drain.as_ref().map(Drain::due),
         ];
         let soonest = times.into_iter().flatten().min();
         let latest = self.clock.mono() + LONGEST_SLEEP;
-        soonest.map_or(latest, |at| at.min(latest))
+        desk.wakes_at = soonest.map_or(latest, |at| at.min(latest));
+        Pause { until: desk.wakes_at, room_wanted: desk.outbox.is_ready() }
     }
 
-    /// Many ends and messages come at once under load; one turn takes them all.
-    fn take_what_is_there(&mut self) {
-        for _ in 0..TURN {
-            let Ok(ended) = self.ended.1.try_recv() else { break };
-            self.on_ended(ended);
-        }
-        for _ in 0..TURN {
-            let Some(event) = self.wire.as_mut().and_then(Wire::try_next) else { break };
-            self.on_wire(event);
-        }
-    }
-
-    fn on_wire(&mut self, event: WireEvent) {
+    fn on_wire(&mut self, desk: &mut Desk, event: WireEvent) {
         match event {
             WireEvent::Dialled => {
                 let mut acts = Vec::new();
-                self.stream = self.setup.session.connected(self.clock.mono(), &mut acts);
-                self.perform(acts);
+                self.stream = desk.session.connected(self.clock.mono(), &mut acts);
+                self.perform(desk, acts);
             }
-            WireEvent::Message(down) => self.on_message(down),
-            WireEvent::Leader(url) => self.call_leader(&url),
+            WireEvent::Message(down) => self.on_message(desk, down),
+            WireEvent::Leader(url) => self.call_leader(desk, &url),
             WireEvent::Room => {}
             WireEvent::Broken(reason) => {
-                let greeted = self.setup.session.is_open();
-                self.setup.session.disconnected();
-                self.setup.addresses.broke(greeted);
-                self.reconnect(reason);
+                let greeted = desk.session.is_open();
+                desk.session.disconnected();
+                self.ways.addresses.broke(greeted);
+                self.reconnect(desk, reason);
             }
         }
     }
 
-    fn on_message(&mut self, down: Down) {
+    fn on_message(&mut self, desk: &mut Desk, down: Down) {
         let message = match down {
             Down::Other(message) => message,
             Down::Assign(parcels) => {
                 let works: Vec<Work> = parcels.iter().map(|parcel| parcel.work.clone()).collect();
                 let now = self.clock.mono();
                 let mut acts = Vec::new();
-                self.setup.session.receive(now, self.stream, ToWorker::Assign(works), &mut acts);
-                self.keep_offered(parcels, &acts);
-                self.perform(acts);
+                desk.session.receive(now, self.stream, ToWorker::Assign(works), &mut acts);
+                keep_offered(&mut desk.held, parcels, &acts);
+                self.perform(desk, acts);
                 return;
             }
         };
         let now = self.clock.mono();
-        let was_open = self.setup.session.is_open();
+        let was_open = desk.session.is_open();
         let mut acts = Vec::new();
-        self.setup.session.receive(now, self.stream, message, &mut acts);
-        if !was_open && self.setup.session.is_open() {
+        desk.session.receive(now, self.stream, message, &mut acts);
+        if !was_open && desk.session.is_open() {
             self.redial.reset();
             // Before the results: the log of an attempt that is over is not taken any more.
-            for log in std::mem::take(&mut self.late_logs) {
-                self.outbox.push(now, log);
+            for log in std::mem::take(&mut desk.late_logs) {
+                desk.outbox.push(now, log);
             }
             self.chatter_at = Some(now);
-            self.stand(None);
+            self.stand(desk, None);
         }
-        self.perform(acts);
+        self.perform(desk, acts);
     }
 
-    fn begin_drain(&mut self, grace: Option<Duration>) {
+    fn begin_drain(&mut self, desk: &mut Desk, grace: Option<Duration>) {
         let now = self.clock.mono();
-        let grace = grace.unwrap_or(self.setup.drain_grace);
+        let grace = grace.unwrap_or(self.ways.drain_grace);
         match &mut self.drain {
             Some(drain) => drain.hasten(now, grace),
             None => {
                 tracing::info!("draining: takes nothing new, running handlers have {grace:?}");
-                self.drain = Some(Drain::begin(now, grace, self.setup.cancel_grace));
+                self.drain = Some(Drain::begin(now, grace, self.ways.cancel_grace));
                 let mut acts = Vec::new();
-                self.setup.session.drain(&mut acts);
-                self.perform(acts);
-                self.setup.status.update(|standing| standing.draining = true);
+                desk.session.drain(&mut acts);
+                self.perform(desk, acts);
+                self.status.update(|standing| standing.draining = true);
             }
         }
     }
 
-    fn tick(&mut self) {
+    fn tick(&mut self, desk: &mut Desk) {
         let now = self.clock.mono();
         let mut acts = Vec::new();
-        if self.setup.session.next_tick().is_some_and(|at| now >= at) {
-            self.setup.session.tick(now, &mut acts);
+        if desk.session.next_tick().is_some_and(|at| now >= at) {
+            desk.session.tick(now, &mut acts);
         }
-        while let Some((fence, alarm)) = self.running.next_alarm(now) {
+        while let Some((fence, alarm)) = desk.running.next_alarm(now) {
             match alarm {
-                Alarm::Timeout => self.setup.session.stop_handler(fence, CancelWhy::Timeout, &mut acts),
+                Alarm::Timeout => desk.session.stop_handler(fence, CancelWhy::Timeout, &mut acts),
                 Alarm::Abort => {
-                    if let Some(live) = self.running.get(fence) {
+                    if let Some(live) = desk.running.get(fence) {
                         live.abort.cancel();
                     }
                 }
             }
         }
-        self.perform(acts);
-        self.tick_drain(now);
+        self.perform(desk, acts);
+        self.tick_drain(desk, now);
         if self.chatter_at.is_some_and(|at| now >= at) {
             self.chatter_at = None;
-            self.send_chatter(now);
+            self.send_chatter(desk, now);
         }
         if self.redial_at.is_some_and(|at| now >= at) {
             self.redial_at = None;
-            self.wire = Some(Wire::dial(self.setup.addresses.dial()));
+            self.wire = Some(Wire::dial(self.ways.addresses.dial()));
         }
     }
 
-    fn tick_drain(&mut self, now: Mono) {
+    fn tick_drain(&mut self, desk: &mut Desk, now: Mono) {
         let Some(drain) = &mut self.drain else { return };
-        let session = &mut self.setup.session;
+        let session = &mut desk.session;
         let unfinished = session.leases().count();
         if unfinished == 0 && !session.is_open() {
             drain.only_goodbye_is_left(now);
@@ -331,10 +358,10 @@ impl Driver {
             None => {}
             Some(Step::StopHandlers) => {
                 let mut acts = Vec::new();
-                for fence in self.running.fences() {
+                for fence in desk.running.fences() {
                     session.stop_handler(fence, CancelWhy::Draining, &mut acts);
                 }
-                self.perform(acts);
+                self.perform(desk, acts);
             }
             Some(Step::GiveUp) => {
                 self.finish.get_or_insert(Finish::GaveUp { unfinished });
@@ -342,71 +369,71 @@ impl Driver {
         }
     }
 
-    fn send(&mut self) {
+    fn send(&mut self, desk: &mut Desk) {
         let now = self.clock.mono();
-        self.outbox.settle(now, self.running.is_empty());
+        desk.outbox.settle(now, desk.running.is_empty());
         let Some(wire) = &self.wire else { return };
-        while let Some(place) = self.outbox.is_ready().then(|| wire.try_reserve()).flatten() {
-            if let Some(message) = self.outbox.pop() {
+        while let Some(place) = desk.outbox.is_ready().then(|| wire.try_reserve()).flatten() {
+            if let Some(message) = desk.outbox.pop() {
                 place.send(message.into());
             }
         }
     }
 
-    fn perform(&mut self, acts: Vec<Act>) {
+    fn perform(&mut self, desk: &mut Desk, acts: Vec<Act>) {
         let now = self.clock.mono();
         for act in acts {
             match act {
-                Act::Send(message) => self.outbox.push(now, message),
+                Act::Send(message) => desk.outbox.push(now, message),
                 Act::Reconnect => {
-                    self.setup.addresses.broke(false);
-                    self.reconnect("the server did not answer in time".into());
+                    self.ways.addresses.broke(false);
+                    self.reconnect(desk, "the server did not answer in time".into());
                 }
-                Act::Offer(work) => self.threads.queue(work.fence, work.threads),
+                Act::Offer(work) => desk.threads.queue(work.fence, work.threads),
                 Act::Withdraw(fence) => {
-                    self.threads.withdraw(fence);
-                    self.held.remove(&fence);
+                    desk.threads.withdraw(fence);
+                    desk.held.remove(&fence);
                 }
-                Act::Cancel(fence, why) => self.running.cancel(now, fence, why, self.setup.cancel_grace),
-                Act::Gone => self.be_reborn(),
-                Act::DrainAsked => self.begin_drain(None),
+                Act::Cancel(fence, why) => desk.running.cancel(now, fence, why, self.ways.cancel_grace),
+                Act::Gone => self.be_reborn(desk),
+                Act::DrainAsked => self.begin_drain(desk, None),
                 Act::Finished => self.finish = Some(Finish::Drained),
             }
         }
     }
 
-    fn reconnect(&mut self, reason: String) {
+    fn reconnect(&mut self, desk: &mut Desk, reason: String) {
         let delay = self.redial.next();
         tracing::warn!("not connected: {reason}; trying again in {delay:?}");
         self.wire = None;
         self.probe = None;
-        self.outbox.clear();
+        desk.outbox.clear();
         self.redial_at = Some(self.clock.mono() + delay);
-        self.stand(Some(reason));
+        self.stand(desk, Some(reason));
     }
 
-    fn be_reborn(&mut self) {
-        let (old, new) = (self.setup.session.id(), clock::fresh_session());
+    fn be_reborn(&mut self, desk: &mut Desk) {
+        let (old, new) = (desk.session.id(), clock::fresh_session());
         tracing::warn!(session.id = %old, "session {old} was closed by the server; going on as {new}");
-        self.setup.session = self.setup.session.clone().reborn(new);
-        self.announce();
-        self.reconnect("the server closed the session".into());
+        desk.session = desk.session.clone().reborn(new);
+        self.announce(desk);
+        self.reconnect(desk, "the server closed the session".into());
     }
 
     /// Tells who this is, before it can be given any work under that name.
-    fn announce(&self) {
-        let id = self.setup.session.id();
-        self.setup.status.update(|standing| standing.session = id);
-        if let Some(path) = &self.setup.session_file
+    fn announce(&self, desk: &Desk) {
+        let id = desk.session.id();
+        self.status.update(|standing| standing.session = id);
+        if let Some(path) = &self.ways.session_file
             && let Err(error) = write_session(path, id)
         {
             tracing::warn!("cannot write the session's id to {}: {error}", path.display());
         }
     }
 
-    fn stand(&self, trouble: Option<String>) {
-        let open = self.setup.session.is_open();
-        self.setup.status.update(|standing| {
+    fn stand(&self, desk: &Desk, trouble: Option<String>) {
+        let open = desk.session.is_open();
+        self.status.update(|standing| {
             standing.open = open;
             standing.trouble = trouble;
         });
@@ -415,13 +442,16 @@ impl Driver {
     /// Drops every handler that can be dropped, and with it whatever it started, and says nothing: the leader
     /// ends the session by its TTL.
     async fn abandon(mut self) -> Finish {
-        let unfinished = self.setup.session.leases().count();
         self.wire = None;
-        self.running.iter().for_each(|live| live.abort.cancel());
+        let unfinished = {
+            let mut desk = self.shared.lock();
+            desk.close();
+            desk.running.iter().for_each(|live| live.abort.cancel());
+            desk.session.leases().count()
+        };
         let dropped = async {
-            while !self.running.is_empty() {
-                let Some(ended) = self.ended.1.recv().await else { break };
-                self.running.remove(ended.fence);
+            while !self.shared.lock().running.is_empty() {
+                self.shared.rung().await;
             }
         };
         // A blocking handler cannot be dropped.
@@ -433,14 +463,21 @@ impl Driver {
         let Some(wire) = self.wire.take() else { return };
         match finish {
             Finish::Drained => {
-                let outbox = &mut self.outbox;
+                let mut outbox = std::mem::take(&mut self.shared.lock().outbox);
                 wire.close(std::iter::from_fn(|| outbox.pop()).map(Into::into)).await;
             }
             Finish::GaveUp { unfinished } => {
                 tracing::warn!("left with {unfinished} leases whose end was not acknowledged");
             }
         }
-        self.setup.status.update(|standing| standing.open = false);
+        self.status.update(|standing| standing.open = false);
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // Handlers that still run find nothing to go on with.
+        self.shared.lock().close();
     }
 }
 

@@ -22,7 +22,7 @@ use crate::handle::WorkerHandle;
 use crate::health;
 use crate::job::Job;
 use crate::registry::Registry;
-use crate::session::{Driver, Finish, Setup};
+use crate::session::{Driver, Finish, Setup, Ways};
 use crate::status::Status;
 
 /// How long a handler that was told to stop may take. The leader waits as long.
@@ -51,8 +51,8 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker for the server at this address, or for those at several between commas. Nothing happens before [`Worker::run`] or
-    /// [`Worker::start`], and a server that is not there yet is waited for.
+    /// A worker for the server at this address, or for those at several between commas. Nothing happens before
+    /// [`Worker::run`] or [`Worker::start`], and a server that is not there yet is waited for.
     pub fn connect(url: impl Into<String>) -> Worker {
         Worker {
             url: url.into(),
@@ -199,14 +199,16 @@ impl Worker {
         let setup = Setup {
             session: Session::new(id, info, self.on_lapse),
             threads: self.threads,
-            addresses,
             registry: self.registry.checked()?,
-            runtime: tokio::runtime::Handle::current(),
             status: status.clone(),
-            commands,
-            cancel_grace: self.cancel_grace,
-            drain_grace: self.drain_grace,
-            session_file: self.session_file,
+            ways: Ways {
+                addresses,
+                runtime: tokio::runtime::Handle::current(),
+                commands,
+                cancel_grace: self.cancel_grace,
+                drain_grace: self.drain_grace,
+                session_file: self.session_file,
+            },
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
