@@ -29,6 +29,9 @@ pub(crate) struct Record {
     pub(crate) lease: Option<(Fence, SessionId)>,
     pub(crate) end: Option<End>,
     pub(crate) cancel_wanted: bool,
+    /// Fences that were its lease when a person asked for it to stop. A replay forgets the wish, but what was
+    /// said about a lease may still be on its way.
+    pub(crate) cancelled: BTreeSet<Fence>,
     /// Fences under which a handler began since the last replay.
     pub(crate) started: BTreeSet<Fence>,
     /// Those of them that ended without costing an attempt.
@@ -249,10 +252,13 @@ impl Checker {
     pub(crate) fn cancel_heard(
         &mut self,
         job: JobId,
+        fence: Fence,
         why: CancelWhy,
         run: Option<(Duration, Option<Duration>)>,
     ) {
-        let asked = self.jobs.get(&job).is_some_and(|record| record.cancel_wanted || record.end.is_some());
+        let asked = self.jobs.get(&job).is_some_and(|record| {
+            record.cancel_wanted || record.end.is_some() || record.cancelled.contains(&fence)
+        });
         let lawful = match (why, run) {
             (CancelWhy::Cancelled, Some(_)) => asked,
             (CancelWhy::Timeout, Some((ran, timeout))) => timeout.is_some_and(|t| ran >= t.mul_f64(0.97)),

@@ -183,7 +183,7 @@ impl World {
         if let ToWorker::Cancel { job, fence, why } = &message {
             let run =
                 this.runs.get(fence).map(|run| (this.clock.mono(self.now).since(run.began), run.timeout));
-            self.checker.cancel_heard(*job, *why, run);
+            self.checker.cancel_heard(*job, *fence, *why, run);
         }
         let mut acts = Vec::new();
         this.session.receive(this.clock.mono(self.now), stream, message, &mut acts);

@@ -30,6 +30,7 @@ impl Checker {
             Change::CancelWanted(job) => {
                 if let Some(record) = self.jobs.get_mut(job).filter(|record| record.end.is_none()) {
                     record.cancel_wanted = true;
+                    record.cancelled.extend(record.lease.map(|(fence, _)| fence));
                 }
             }
             Change::RunNow(job, at) => {
@@ -122,6 +123,7 @@ impl Checker {
             lease: None,
             end: None,
             cancel_wanted: false,
+            cancelled: Default::default(),
             started: Default::default(),
             released: Default::default(),
         };
