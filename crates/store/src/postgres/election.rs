@@ -26,7 +26,7 @@ use super::error::Failure;
 use super::known::term_params;
 use super::pipeline::{Param, Pipeline, param};
 use super::sql::{self, Sql};
-use crate::shared::{Candidate, Election, LeaderView, ServerRecord};
+use crate::shared::{Candidate, Election, LeaderView, SERVER_FORGOTTEN_AFTER, ServerRecord};
 use crate::store::{CommitError, StoreError};
 
 /// What the connection of the election needs.
@@ -46,7 +46,9 @@ const STATEMENTS: &[Sql] = &[
 /// How often the guard is tried for, each time for a second.
 const TRIES: usize = 5;
 /// Longest wait for a renewal: the leader must know soon whether it still leads.
-const RENEWAL: Duration = Duration::from_secs(2);
+const SOON: Duration = Duration::from_secs(2);
+/// So many calls in a row without an answer, and the connection is given up.
+const TOO_LATE: u32 = 2;
 /// How long a leader that was made without an election may be silent.
 const DEFAULT_TTL: Duration = Duration::from_secs(5);
 
@@ -54,7 +56,17 @@ const DEFAULT_TTL: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Elections {
     connector: Connector,
-    connection: Mutex<Option<Connection>>,
+    seat: Mutex<Option<Seat>>,
+}
+
+/// The connection, and what it holds.
+#[derive(Debug)]
+struct Seat {
+    connection: Connection,
+    /// The number of the term whose lock it holds.
+    locked: Option<u64>,
+    /// Calls in a row that were not answered in time.
+    late: u32,
 }
 
 /// The row of the leader.
@@ -82,24 +94,18 @@ impl Look {
 
 impl Elections {
     pub(super) fn new(connector: Connector) -> Elections {
-        Elections { connector, connection: Mutex::new(None) }
+        Elections { connector, seat: Mutex::new(None) }
     }
 
     /// Stands for leadership. While another leads this is one statement.
     pub(super) async fn stand(&self, candidate: &Candidate, more_than: u64) -> Result<Election, StoreError> {
-        let mut held = self.connection.lock().await;
-        let connection = self.take(&mut held).await?;
-        let stood = stand(&connection, candidate, more_than, Vacancy::Needed).await;
-        give_back(&mut held, connection, stood, "cannot stand for leadership")
+        self.elect(candidate, more_than, Vacancy::Needed).await
     }
 
     /// Begins a term, whoever leads.
     pub(super) async fn take_over(&self, server: &str, more_than: u64) -> Result<Term, StoreError> {
         let candidate = Candidate { server: server.into(), address: String::new(), ttl: DEFAULT_TTL };
-        let mut held = self.connection.lock().await;
-        let connection = self.take(&mut held).await?;
-        let stood = stand(&connection, &candidate, more_than, Vacancy::NotNeeded).await;
-        match give_back(&mut held, connection, stood, "cannot begin a term")? {
+        match self.elect(&candidate, more_than, Vacancy::NotNeeded).await? {
             Election::Leads(term) => Ok(term),
             Election::Follows(_) => Err(StoreError::Unavailable("cannot begin a term".into())),
         }
@@ -108,14 +114,26 @@ impl Elections {
     /// The leader of this term is still there.
     pub(super) async fn renew(&self, term: Term) -> Result<(), CommitError> {
         let renewing = async {
-            let mut held = self.connection.lock().await;
-            let fresh = held.as_ref().is_none_or(Connection::is_closed);
-            let connection = self.take(&mut held).await.map_err(CommitError::Refused)?;
-            let renewed = renew(&connection, term, fresh).await;
-            let renewed = give_back(&mut held, connection, renewed, "cannot renew the term");
-            renewed.map_err(|error| CommitError::Unknown(error.to_string()))
+            let mut place = self.seat.lock().await;
+            let seat = self.sit(&mut place).await.map_err(CommitError::Refused)?;
+            seat.late += 1;
+            let mut pipeline = Pipeline::new(&seat.connection);
+            // On a new connection the lock of the term may still be the old one's, which nobody has missed yet.
+            let lock = match seat.locked {
+                Some(locked) if locked == term.number => None,
+                Some(_) | None => Some(add_number(&mut pipeline, sql::LOCK_TERM, term.number)?),
+            };
+            let renew = pipeline.add(sql::RENEW, term_params(term)).map_err(lost)?;
+            let answers = pipeline.run().await.map_err(|(_, failure)| lost(failure))?;
+            seat.late = 0;
+            let taken = |at: usize| answers[at].first().is_some_and(|found| found.get(0));
+            if lock.is_some_and(taken) {
+                seat.locked = Some(term.number);
+            }
+            Ok(!answers[renew].is_empty())
         };
-        match timeout(RENEWAL, renewing).await {
+        let renewed = timeout(SOON, renewing).await;
+        match renewed {
             Ok(Ok(true)) => Ok(()),
             Ok(Ok(false)) => Err(CommitError::TermLost),
             Ok(Err(error)) => Err(error),
@@ -125,14 +143,22 @@ impl Elections {
 
     /// The leader of this term leads no more.
     pub(super) async fn resign(&self, term: Term) -> Result<(), CommitError> {
-        let mut held = self.connection.lock().await;
-        let connection = self.take(&mut held).await.map_err(CommitError::Refused)?;
-        let resigned = resign(&connection, term).await;
-        let resigned = give_back(&mut held, connection, resigned, "cannot resign");
+        let mut place = self.seat.lock().await;
+        self.sit(&mut place).await.map_err(CommitError::Refused)?;
+        // Taken away while a transaction is open: if nobody waits for it any more, it goes with its connection.
+        let Some(mut seat) = place.take() else { return Err(CommitError::Unknown("no connection".into())) };
+        let resigned = resign(&seat.connection, term).await;
+        seat.locked = None;
         match resigned {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(CommitError::TermLost),
-            Err(error) => Err(CommitError::Unknown(error.to_string())),
+            Ok(true) => {
+                *place = Some(seat);
+                Ok(())
+            }
+            Ok(false) => {
+                *place = Some(seat);
+                Err(CommitError::TermLost)
+            }
+            Err(failure) => Err(lost(failure)),
         }
     }
 
@@ -143,6 +169,7 @@ impl Elections {
             param(server.address.as_str()),
             param(server.version.as_str()),
             param(server.started_at.0),
+            param(forgotten_micros()),
         ];
         self.one(sql::ANNOUNCE, params, "cannot announce this server").await
     }
@@ -152,34 +179,69 @@ impl Elections {
         self.one(sql::WITHDRAW, vec![param(server)], "cannot withdraw this server").await
     }
 
-    async fn one(&self, sql: Sql, params: Vec<Param<'_>>, operation: &str) -> Result<(), StoreError> {
-        let mut held = self.connection.lock().await;
-        let connection = self.take(&mut held).await?;
-        let done = ask(&connection, sql, params).await.map(drop);
-        give_back(&mut held, connection, done, operation)
+    async fn elect(
+        &self,
+        candidate: &Candidate,
+        more_than: u64,
+        vacancy: Vacancy,
+    ) -> Result<Election, StoreError> {
+        let mut place = self.seat.lock().await;
+        let seat = self.sit(&mut place).await?;
+        let cannot = |failure: Failure| failure.into_error("cannot stand for leadership");
+        let seen = look(&seat.connection, &candidate.server).await.map_err(cannot)?;
+        if vacancy == Vacancy::Needed && !seen.vacant {
+            return Ok(Election::Follows(seen.view));
+        }
+        // Taken away while a transaction is open.
+        let Some(mut seat) = place.take() else { return Ok(Election::Follows(seen.view)) };
+        let stood = stand(&mut seat, candidate, more_than, vacancy).await;
+        if !stood.as_ref().is_err_and(|failure| !failure.is_certain()) {
+            *place = Some(seat);
+        }
+        stood.map_err(cannot)
     }
 
-    /// The connection, opened again if need be. Whoever takes it gives it back, unless something went wrong with it or
-    /// nobody waits any more.
-    async fn take(&self, held: &mut Option<Connection>) -> Result<Connection, StoreError> {
-        match held.take().filter(|connection| !connection.is_closed()) {
-            Some(open) => Ok(open),
-            None => self.connector.plain(STATEMENTS).await,
+    async fn one(&self, sql: Sql, params: Vec<Param<'_>>, operation: &str) -> Result<(), StoreError> {
+        let asking = async {
+            let mut place = self.seat.lock().await;
+            let seat = self.sit(&mut place).await?;
+            seat.late += 1;
+            ask(&seat.connection, sql, params).await?;
+            seat.late = 0;
+            Ok::<_, Failure>(())
+        };
+        let asked = timeout(SOON, asking).await.unwrap_or(Err(Failure::Late));
+        asked.map_err(|failure| failure.into_error(operation))
+    }
+
+    /// The connection, opened again if it is closed or was late too often. One that was late once is kept, for
+    /// closing it would tell everyone that its leader is gone.
+    async fn sit<'s>(&self, place: &'s mut Option<Seat>) -> Result<&'s mut Seat, StoreError> {
+        if place.as_ref().is_some_and(|seat| seat.connection.is_closed() || seat.late >= TOO_LATE) {
+            *place = None;
+        }
+        match place {
+            Some(seat) => Ok(seat),
+            None => {
+                let connection = self.connector.plain(STATEMENTS).await?;
+                Ok(place.insert(Seat { connection, locked: None, late: 0 }))
+            }
         }
     }
 }
 
-/// Keeps a connection for the next call, unless it may be in the middle of something.
-fn give_back<T>(
-    held: &mut Option<Connection>,
-    connection: Connection,
-    outcome: Result<T, Failure>,
-    operation: &str,
-) -> Result<T, StoreError> {
-    if outcome.as_ref().is_ok_and(|_| true) || outcome.as_ref().is_err_and(Failure::is_certain) {
-        *held = Some(connection);
-    }
-    outcome.map_err(|failure| failure.into_error(operation))
+/// After so long a server that did not say that it lives is forgotten.
+pub(super) fn forgotten_micros() -> i64 {
+    i64::try_from(micros(SERVER_FORGOTTEN_AFTER)).unwrap_or(i64::MAX)
+}
+
+/// What a renewal or resignation comes to whose answer is not there.
+fn lost(failure: Failure) -> CommitError {
+    CommitError::Unknown(failure.into_error("the election was not answered").to_string())
+}
+
+fn add_number(pipeline: &mut Pipeline<'_>, sql: Sql, number: u64) -> Result<usize, CommitError> {
+    pipeline.add(sql, vec![param(number.cast_signed())]).map_err(lost)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -189,32 +251,28 @@ enum Vacancy {
 }
 
 async fn stand(
-    connection: &Connection,
+    seat: &mut Seat,
     candidate: &Candidate,
     more_than: u64,
     vacancy: Vacancy,
 ) -> Result<Election, Failure> {
-    let seen = look(connection, &candidate.server).await?;
-    if vacancy == Vacancy::Needed && !seen.vacant {
-        return Ok(Election::Follows(seen.view));
-    }
     let mut last = None;
     for _ in 0..TRIES {
-        let tried = take_term(connection, candidate, more_than, vacancy).await;
+        let tried = take_term(seat, candidate, more_than, vacancy).await;
         if tried.is_err() {
-            let mut pipeline = Pipeline::new(connection);
+            let mut pipeline = Pipeline::new(&seat.connection);
             pipeline.command("ROLLBACK");
             pipeline.run().await.map_err(|(_, failure)| failure)?;
         }
         match tried {
             Err(failure) if failure.is_lock_timeout() => {
                 // Somebody sleeps in the middle of a transaction, or several stand at once.
-                ask(connection, sql::END_GUARDS, vec![]).await?;
+                ask(&seat.connection, sql::END_GUARDS, vec![]).await?;
                 last = Some(failure);
             }
             Err(failure) => return Err(failure),
             Ok(Election::Leads(term)) => {
-                ask(connection, sql::MAKE_DAYS, vec![param(Vec::<i32>::new())]).await?;
+                ask(&seat.connection, sql::MAKE_DAYS, vec![param(Vec::<i32>::new())]).await?;
                 return Ok(Election::Leads(term));
             }
             Ok(Election::Follows(view)) => return Ok(Election::Follows(view)),
@@ -225,19 +283,19 @@ async fn stand(
 
 /// One transaction: the guard, another look, and a new term if the old one is still vacant.
 async fn take_term(
-    connection: &Connection,
+    seat: &mut Seat,
     candidate: &Candidate,
     more_than: u64,
     vacancy: Vacancy,
 ) -> Result<Election, Failure> {
-    let mut pipeline = Pipeline::new(connection);
+    let mut pipeline = Pipeline::new(&seat.connection);
     pipeline.command("BEGIN");
     pipeline.command("SET LOCAL lock_timeout = '1s'");
     pipeline.add(sql::LOCK_GUARD, vec![])?;
     let place = pipeline.add(sql::LOOK_LEADER, vec![param(candidate.server.as_str())])?;
     let answers = pipeline.run().await.map_err(|(_, failure)| failure)?;
     let seen = looked(&answers[place])?;
-    let mut pipeline = Pipeline::new(connection);
+    let mut pipeline = Pipeline::new(&seat.connection);
     if vacancy == Vacancy::Needed && !seen.vacant {
         pipeline.command("ROLLBACK");
         pipeline.run().await.map_err(|(_, failure)| failure)?;
@@ -255,25 +313,17 @@ async fn take_term(
         ],
     )?;
     pipeline.command("COMMIT");
-    let answers = pipeline.run().await.map_err(|(_, failure)| failure)?;
-    let number: i64 = match answers[place].first() {
-        Some(found) => found.try_get(0)?,
-        None => return Err(Failure::unreadable("the leader", "there is no row")),
-    };
-    // The lock of the term before, if this connection held it, means nothing any more.
-    let before = seen.view.term.number.cast_signed();
-    ask(connection, sql::UNLOCK_TERM, vec![param(before)]).await?;
-    Ok(Election::Leads(Term { number: number.cast_unsigned(), id }))
-}
-
-async fn renew(connection: &Connection, term: Term, fresh: bool) -> Result<bool, Failure> {
-    let mut pipeline = Pipeline::new(connection);
-    if fresh {
-        pipeline.add(sql::LOCK_TERM, vec![param(term.number.cast_signed())])?;
+    if let Some(before) = seat.locked {
+        // The lock of an earlier term means nothing any more.
+        pipeline.add(sql::UNLOCK_TERM, vec![param(before.cast_signed())])?;
     }
-    let place = pipeline.add(sql::RENEW, term_params(term))?;
     let answers = pipeline.run().await.map_err(|(_, failure)| failure)?;
-    Ok(!answers[place].is_empty())
+    let Some(found) = answers[place].first() else {
+        return Err(Failure::unreadable("the leader", "there is no row"));
+    };
+    let number = found.try_get::<_, i64>(0)?.cast_unsigned();
+    seat.locked = found.try_get::<_, bool>(1)?.then_some(number);
+    Ok(Election::Leads(Term { number, id }))
 }
 
 /// Waits for the transactions under way, so that nothing is written in the term afterwards.

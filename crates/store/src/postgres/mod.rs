@@ -192,7 +192,7 @@ impl SharedStore for PgStore {
                     let look = Look::of(&found)?;
                     view.leader = (!look.resigned).then_some(look.view);
                 }
-                for found in reads::query(db, sql::LIST_SERVERS, &[]).await? {
+                for found in reads::query(db, sql::LIST_SERVERS, &[&election::forgotten_micros()]).await? {
                     let server = ServerRecord {
                         name: found.try_get(0)?,
                         address: found.try_get(1)?,

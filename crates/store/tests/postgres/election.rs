@@ -202,13 +202,15 @@ async fn servers_are_shown_while_they_live() {
     assert_eq!(leader.address, "http://alice:8080");
     assert!(leader.since > Wall(0) && leader.renewed_ago < LONG);
     bob.withdraw("bob").await.unwrap();
-    // One that was not heard of for long is forgotten by whoever speaks next.
+    // One that was not heard of for long is not shown, and is forgotten by whoever speaks next.
     bob.announce(&record("carol")).await.unwrap();
     let client = connect(&url).await;
     let age = "UPDATE ganger.server SET seen_at = seen_at - interval '2 hours' WHERE name = 'carol'";
     client.batch_execute(age).await.unwrap();
-    alice.announce(&record("alice")).await.unwrap();
     assert_eq!(bob.cluster().await.unwrap().servers.len(), 1);
+    alice.announce(&record("alice")).await.unwrap();
+    let rows = client.query_one("SELECT count(*) FROM ganger.server", &[]).await.unwrap();
+    assert_eq!(rows.get::<_, i64>(0), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -253,4 +255,35 @@ async fn standing_renewing_and_announcing_are_one_statement_each() {
 fn statements(cluster: &Postgres) -> usize {
     let log = cluster.log();
     log.lines().filter(|line| line.contains("LOG:  execute") || line.contains("LOG:  statement")).count()
+}
+
+/// The leader's connection breaks, and the database has not yet noticed when it comes back on another one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_leader_takes_the_lock_of_its_term_again_on_a_new_connection() {
+    let (alice, url) = fresh().await;
+    let term = leads(&alice, "alice", LONG).await;
+    let client = connect(&url).await;
+    let key = "((1196314183::bigint << 32) + 1)";
+    let holder = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+                  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    let first: i32 = client.query_one(holder, &[]).await.unwrap().get(0);
+    client.execute("SELECT pg_terminate_backend($1)", &[&first]).await.unwrap();
+    // Somebody else has the lock for a moment.
+    let reached = timeout(LONG, async {
+        let try_lock = format!("SELECT pg_try_advisory_lock({key})");
+        while !client.query_one(&try_lock, &[]).await.unwrap().get::<_, bool>(0) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    });
+    reached.await.unwrap();
+    let renewed = timeout(LONG, async {
+        while alice.renew(term).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    });
+    renewed.await.unwrap();
+    client.query_one(&format!("SELECT pg_advisory_unlock({key})"), &[]).await.unwrap();
+    alice.renew(term).await.unwrap();
+    let bob = open(&url).await;
+    assert_eq!(follows(&bob, "bob").await.as_deref(), Some("alice"));
 }
