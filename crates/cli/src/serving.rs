@@ -169,6 +169,11 @@ pub(crate) fn server_failure(error: &ServerError) -> Box<Failure> {
             error,
             "add --advertise http://HOST:PORT with a name that the others reach this machine by",
         ),
+        ServerError::NoClusterSecret(_) | ServerError::ShortClusterSecret(_) => Failure::usage(
+            "will not join other servers",
+            error,
+            "set GANGER_CLUSTER_SECRET to the same random text on every server, such as `openssl rand -hex 32` gives",
+        ),
         ServerError::Bind { .. }
         | ServerError::NoAddress
         | ServerError::Thread(_)

@@ -3,7 +3,8 @@
 //! [`Server`] starts everything and [`Service`] is what it can do, for every door. Inside, one thread
 //! owns the coordinator ([`coordinator_thread`]), one writer makes its decisions durable ([`writer`]),
 //! and the [`gateway`] knows the streams of workers. Where several servers share a store one of them leads
-//! ([`election`]), and each tells the others that it is there ([`cluster`]).
+//! ([`election`]), each tells the others that it is there ([`cluster`]), and what only the leader can answer is
+//! passed on to it ([`relay`]).
 
 pub mod api;
 pub mod claims;
@@ -21,6 +22,7 @@ pub mod listener;
 pub mod metrics;
 pub mod outbox;
 pub mod payloads;
+pub mod relay;
 pub mod releasable;
 pub mod server;
 pub mod service;

@@ -5,11 +5,14 @@
 //! connections that are there end, and then there is room again.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::Request;
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
@@ -37,6 +40,10 @@ const CONNECTION_WINDOW: u32 = 16 << 20;
 /// A peer that vanished is noticed by unanswered HTTP/2 pings.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(20);
 const KEEP_ALIVE_WITHIN: Duration = Duration::from_secs(20);
+
+/// Where the client of a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
 
 /// Serves a router on any number of listeners.
 #[derive(Debug)]
@@ -174,7 +181,15 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
     if !begun {
         return;
     }
-    let service = TowerToHyperService::new(shared.router.clone());
+    let peer = stream.peer_addr().ok().map(Peer);
+    let with_peer =
+        tower::util::MapRequest::new(shared.router.clone(), move |mut request: Request<Incoming>| {
+            if let Some(peer) = peer {
+                request.extensions_mut().insert(peer);
+            }
+            request
+        });
+    let service = TowerToHyperService::new(with_peer);
     let mut connection = pin!(shared.builder.serve_connection(TokioIo::new(stream), service));
     let mut told = false;
     loop {

@@ -24,6 +24,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::relay::RelayMeasures;
 use leadership::Leadership;
 
 /// Media type of a scrape.
@@ -95,6 +96,7 @@ struct Inner {
     requests: Family<RequestLabel, Histogram, fn() -> Histogram>,
     events_dropped: Counter,
     leadership: Leadership,
+    relay: RelayMeasures,
     queues: Names,
     kinds: Names,
     /// One scrape at a time: gauges are cleared and filled again.
@@ -130,6 +132,7 @@ impl Metrics {
             requests: Family::new_with_constructor(request_times),
             events_dropped: Counter::default(),
             leadership: Leadership::default(),
+            relay: RelayMeasures::default(),
             queues: Names::default(),
             kinds: Names::default(),
             scraping: Mutex::new(()),
@@ -201,6 +204,12 @@ impl Metrics {
     /// Whether this server leads, in which term it leads or follows, and whether the store answers it.
     pub fn leadership(&self, leads: bool, term: u64, store_up: bool) {
         self.0.leadership.set(leads, term, store_up);
+    }
+
+    /// What is counted of relayed calls.
+    #[must_use]
+    pub fn relay(&self) -> &RelayMeasures {
+        &self.0.relay
     }
 
     /// Everything as text, with gauges as the leader counts now.
@@ -275,6 +284,7 @@ impl Inner {
         r.register_with_unit("api_request", "How long requests took", s, self.requests.clone());
         r.register("events_dropped", "Events not told to a slow listener", self.events_dropped.clone());
         self.leadership.register(r);
+        self.relay.register(r);
         // An info metric gets the suffix `_info` by itself.
         r.register("build", "The running version", Info::new([("version", version)]));
     }

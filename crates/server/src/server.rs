@@ -15,6 +15,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::Router;
+use axum::middleware;
 use ganger_core::SessionId;
 use ganger_core::coordinator::port;
 use ganger_core::event::Event;
@@ -36,6 +37,7 @@ use crate::inbox::{Inbox, Message};
 use crate::listener::Listeners;
 use crate::metrics::Metrics;
 use crate::payloads::Payloads;
+use crate::relay::{self, Relay, RelayOptions, RelayParts, SECRET_BYTES};
 use crate::releasable::ReleasableStore;
 use crate::service::{Numbered, Parts, Service};
 use crate::store_health::StoreHealth;
@@ -81,6 +83,8 @@ pub struct ServerOptions {
     pub local_sessions: Vec<SessionId>,
     /// Further host names that requests may be addressed to, besides loopback ones.
     pub allowed_hosts: Vec<String>,
+    /// How much is held while another server leads, or none does.
+    pub relay: RelayOptions,
 }
 
 impl ServerOptions {
@@ -100,6 +104,7 @@ impl ServerOptions {
             coordinator: port::Options::default(),
             local_sessions: Vec::new(),
             allowed_hosts: Vec::new(),
+            relay: RelayOptions::default(),
         }
     }
 }
@@ -115,6 +120,14 @@ pub enum ServerError {
         "refused to listen on {0}: other machines could submit jobs there without being asked who they are (--insecure-no-auth allows it)"
     )]
     NotLoopback(SocketAddr),
+    /// Anyone could pass for a server of the cluster.
+    #[error(
+        "refused to share a store with other servers on {0} without a cluster secret: servers recognise each other by it, and only loopback addresses can do without"
+    )]
+    NoClusterSecret(SocketAddr),
+    /// It could be guessed.
+    #[error("the cluster secret has {0} bytes, at least {SECRET_BYTES} are needed")]
+    ShortClusterSecret(usize),
     /// The address cannot be had.
     #[error("cannot listen on {address}")]
     Bind {
@@ -161,6 +174,8 @@ impl Server {
     /// # Errors
     /// An address is refused or taken, or the store cannot be led.
     pub async fn start(options: ServerOptions) -> Result<ServerHandle, ServerError> {
+        let shared = options.store.shared().is_some();
+        joining::can_be_trusted(shared, &options.listen, options.cluster_secret.as_deref())?;
         let listeners = bind(&options.listen, options.insecure_no_auth).await?;
         let addresses: Vec<SocketAddr> = listeners.iter().filter_map(|l| l.local_addr().ok()).collect();
         let (stopping, stop) = watch::channel(false);
@@ -334,7 +349,7 @@ fn lead(
 }
 
 /// Every door behind one port.
-fn router(
+pub(crate) fn router(
     service: &Service,
     options: &ServerOptions,
     metrics: Metrics,
@@ -342,6 +357,15 @@ fn router(
 ) -> Router {
     let clock = service.clock().clone();
     let exec_token = options.exec_token.as_deref().map(ExecToken::new);
+    let relay = Relay::start(RelayParts {
+        server: options.name.clone(),
+        secret: options.cluster_secret.clone(),
+        service: service.clone(),
+        phase: service.phase(),
+        stopping: stopping.clone(),
+        metrics: metrics.clone(),
+        options: options.relay.clone(),
+    });
     let http = HttpOptions {
         hosts: HostPolicy {
             loopback_only: options.listen.iter().all(is_loopback),
@@ -351,9 +375,12 @@ fn router(
         metrics: metrics.clone(),
         stopping,
         claim: Some(http::claim::routes(service.clone())),
+        relay: Some(relay.clone()),
         ..HttpOptions::new(env!("CARGO_PKG_VERSION"), Arc::new(move || clock.now()))
     };
-    http::router(service.clone(), http).merge(grpc::router(service, exec_token, metrics))
+    http::router(service.clone(), http)
+        .merge(grpc::router(service, exec_token, metrics, relay.clone()))
+        .layer(middleware::from_fn_with_state(relay, relay::admit))
 }
 
 fn is_loopback(address: &SocketAddr) -> bool {

@@ -6,9 +6,30 @@ use ganger_core::{Wall, limits};
 use ganger_proto::v1;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
+use tonic::metadata::MetadataMap;
 
 use super::status::not_valid;
 use crate::http::problem::{Code, Problem};
+use crate::relay;
+
+/// The idempotency key of a call.
+pub(super) enum Key {
+    None,
+    /// The client chose it.
+    OfClient(String),
+    /// A standby did.
+    OfRelay(String),
+}
+
+impl Key {
+    /// The key in the message, or else the one in the headers.
+    pub(super) fn of(message: &str, metadata: &MetadataMap) -> Key {
+        if !message.is_empty() {
+            return Key::OfClient(message.into());
+        }
+        relay::key::given(metadata.as_ref()).map_or(Key::None, Key::OfRelay)
+    }
+}
 
 /// Reads one job and checks everything that the wire cannot.
 pub(super) fn job(wire: v1::NewJob, exec_allowed: bool) -> Result<JobSpec, Problem> {
@@ -31,18 +52,27 @@ pub(super) fn job(wire: v1::NewJob, exec_allowed: bool) -> Result<JobSpec, Probl
 /// The key of a call; its fingerprint is taken from what was understood, because the wire does not
 /// promise an order.
 pub(super) fn idempotency(
-    key: String,
+    key: Key,
     call: &str,
     jobs: &[JobSpec],
     now: Wall,
 ) -> Result<Option<Idempotency>, Problem> {
-    if key.is_empty() {
-        return Ok(None);
-    }
+    let key = match key {
+        Key::None => return Ok(None),
+        Key::OfRelay(key) => return Ok(Some(relay::key::idempotency(key, fingerprint(call, jobs)?, now))),
+        Key::OfClient(key) => key,
+    };
     if key.len() > limits::KEY_BYTES || key.chars().any(char::is_control) {
         let detail = format!("must be at most {} bytes without control characters", limits::KEY_BYTES);
         return Err(Problem::parameter("idempotency_key", detail));
     }
+    let fingerprint = fingerprint(call, jobs)?;
+    // Until tokens exist there is one caller: whoever reaches the server.
+    let (scope, until) = ("anyone".into(), now + limits::IDEMPOTENCY_KEPT);
+    Ok(Some(Idempotency { scope, key, fingerprint, until }))
+}
+
+fn fingerprint(call: &str, jobs: &[JobSpec]) -> Result<[u8; 32], Problem> {
     let mut hash = Sha256::new();
     hash.update(call.as_bytes());
     for job in jobs {
@@ -53,8 +83,5 @@ pub(super) fn idempotency(
         hash.update((text.len() as u64).to_be_bytes());
         hash.update(text);
     }
-    let fingerprint = hash.finalize().into();
-    // Until tokens exist there is one caller: whoever reaches the server.
-    let (scope, until) = ("anyone".into(), now + limits::IDEMPOTENCY_KEPT);
-    Ok(Some(Idempotency { scope, key, fingerprint, until }))
+    Ok(hash.finalize().into())
 }

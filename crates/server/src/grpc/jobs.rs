@@ -14,6 +14,7 @@ use ganger_store::read::StoredJob;
 use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 
+use super::intake::Key;
 use super::status::{item, status};
 use super::{intake, shown};
 use crate::http::ExecToken;
@@ -39,10 +40,11 @@ impl Jobs for JobsDoor {
         request: Request<v1::EnqueueRequest>,
     ) -> Result<Response<v1::EnqueueResponse>, Status> {
         let exec_allowed = self.exec_allowed(request.metadata());
+        let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
         let request = request.into_inner();
         let wire = request.job.ok_or_else(|| missing("job"))?;
         let spec = intake::job(wire, exec_allowed).map_err(status)?;
-        let (intakes, replayed) = self.submit("Enqueue", request.idempotency_key, vec![spec]).await?;
+        let (intakes, replayed) = self.submit("Enqueue", key, vec![spec]).await?;
         let intake = intakes.first().copied().ok_or_else(unanswered)?;
         Ok(Response::new(answered(intake, replayed)))
     }
@@ -52,6 +54,7 @@ impl Jobs for JobsDoor {
         request: Request<v1::EnqueueBatchRequest>,
     ) -> Result<Response<v1::EnqueueBatchResponse>, Status> {
         let exec_allowed = self.exec_allowed(request.metadata());
+        let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
         let request = request.into_inner();
         bounded(&request.jobs)?;
         let draining = if request.atomic { HashSet::new() } else { self.draining().await? };
@@ -75,7 +78,7 @@ impl Jobs for JobsDoor {
         }
         let (intakes, replayed) = match specs.is_empty() {
             true => (Vec::new(), false),
-            false => self.submit("EnqueueBatch", request.idempotency_key, specs).await?,
+            false => self.submit("EnqueueBatch", key, specs).await?,
         };
         let mut intakes = intakes.into_iter();
         let mut answers = Vec::with_capacity(items.len());
@@ -167,12 +170,7 @@ impl JobsDoor {
     }
 
     /// Submits checked jobs; answers each, and whether the answers are those of an earlier call.
-    async fn submit(
-        &self,
-        call: &str,
-        key: String,
-        specs: Vec<JobSpec>,
-    ) -> Result<(Vec<Intake>, bool), Status> {
+    async fn submit(&self, call: &str, key: Key, specs: Vec<JobSpec>) -> Result<(Vec<Intake>, bool), Status> {
         let now = self.service.clock().now().wall;
         let idempotency = intake::idempotency(key, call, &specs, now).map_err(status)?;
         let lanes: Vec<_> = specs.iter().map(|spec| (spec.queue.clone(), spec.kind.clone())).collect();

@@ -22,11 +22,13 @@ use tonic::Status;
 use tonic::server::NamedService;
 
 use crate::http::ExecToken;
+use crate::http::problem::Problem;
 use crate::metrics::Metrics;
+use crate::relay::{self, Door, Relay};
 use crate::service::Service;
 
 /// The gRPC services as routes, to be served on the same port as everything else.
-pub fn router(service: &Service, exec_token: Option<ExecToken>, metrics: Metrics) -> Router {
+pub fn router(service: &Service, exec_token: Option<ExecToken>, metrics: Metrics, relay: Relay) -> Router {
     let worker = WorkerServer::new(worker::WorkerDoor::new(service.clone()))
         .max_decoding_message_size(MESSAGE_BYTES)
         .max_encoding_message_size(MESSAGE_BYTES);
@@ -35,7 +37,13 @@ pub fn router(service: &Service, exec_token: Option<ExecToken>, metrics: Metrics
     Router::new()
         .route_service(&path(&worker), worker)
         .route_service(&path(&jobs), jobs)
+        .layer(middleware::from_fn_with_state((relay, Door::Grpc), relay::through))
         .layer(middleware::from_fn(only_programs))
+}
+
+/// A refusal as a gRPC client understands it.
+pub(crate) fn refusal(problem: Problem) -> Response {
+    status::status(problem).into_http()
 }
 
 /// Where a service is found. Every method of it is one segment below its name.

@@ -5,10 +5,7 @@ use ganger_proto::{DecodeError, v1};
 use tonic::metadata::MetadataValue;
 use tonic::{Code, Status};
 
-use crate::http::problem::{Code as ProblemCode, Problem};
-
-/// Carries the stable code of a refusal, beside the coarse one of gRPC.
-const CODE: &str = "ganger-code";
+use crate::http::problem::{CODE, Code as ProblemCode, Problem};
 
 /// A refusal as tonic wants it.
 pub(super) fn status(problem: impl Into<Problem>) -> Status {
@@ -38,6 +35,7 @@ fn code(problem: &Problem) -> Code {
         | StatusCode::UNPROCESSABLE_ENTITY
         | StatusCode::PAYLOAD_TOO_LARGE
         | StatusCode::UNSUPPORTED_MEDIA_TYPE => Code::InvalidArgument,
+        StatusCode::UNAUTHORIZED => Code::Unauthenticated,
         StatusCode::FORBIDDEN | StatusCode::MISDIRECTED_REQUEST => Code::PermissionDenied,
         StatusCode::NOT_FOUND => Code::NotFound,
         StatusCode::CONFLICT => Code::FailedPrecondition,
@@ -55,6 +53,8 @@ mod tests {
     fn what_may_succeed_later_is_told_from_what_may_not_and_the_code_travels() {
         for (problem, expected) in [
             (ProblemCode::NotReady, Code::Unavailable),
+            (ProblemCode::NoLeader, Code::Unavailable),
+            (ProblemCode::RelayRefused, Code::Unauthenticated),
             (ProblemCode::Overloaded, Code::ResourceExhausted),
             (ProblemCode::OutcomeUnknown, Code::Unknown),
             (ProblemCode::NoSuchJob, Code::NotFound),

@@ -19,6 +19,7 @@ use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params};
 use super::{App, intake, jobs};
 use crate::api::{BatchBody, BatchRequest, BatchResult, BatchSummary, FieldProblem, ProblemBody};
+use crate::relay;
 use crate::service::ServiceError;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -117,7 +118,8 @@ fn refuse_whole(items: &[Item]) -> Result<(), Problem> {
 
 /// Submits what waits. A queue that drains refuses its own jobs only: they are taken out and the rest is
 /// submitted again, at most once per queue. Under an idempotency key it refuses the whole batch instead,
-/// because the same request must always stand for the same jobs. Returns whether the answer is that of
+/// because the same request must always stand for the same jobs; a key that a relay made binds only if it
+/// was answered before. Returns whether the answer is that of
 /// an earlier request.
 async fn submit(
     app: &App,
@@ -125,6 +127,7 @@ async fn submit(
     items: &mut [Item],
     atomic: bool,
 ) -> Result<bool, Problem> {
+    let bound = idempotency.as_ref().is_some_and(|key| !relay::key::is_ours(key));
     for _ in 0..=items.len() {
         let waiting: Vec<usize> =
             (0..items.len()).filter(|i| matches!(items[*i], Item::Waiting(_))).collect();
@@ -144,6 +147,10 @@ async fn submit(
                 settle(app, items, &waiting, &intakes, true);
                 return Ok(false);
             }
+            Ok(Submitted::Replayed(intakes)) if intakes.len() != waiting.len() && !bound => {
+                let detail = "some of the jobs are in, but which queues drained has changed since";
+                return Err(Problem::new(Code::OutcomeUnknown, detail));
+            }
             // The same body with another exec token is another request.
             Ok(Submitted::Replayed(intakes)) if intakes.len() != waiting.len() => {
                 return Err(jobs::key_reused());
@@ -152,7 +159,7 @@ async fn submit(
                 settle(app, items, &waiting, &intakes, false);
                 return Ok(true);
             }
-            Err(ServiceError::Refused(Refusal::QueueDraining(queue))) if !atomic && idempotency.is_none() => {
+            Err(ServiceError::Refused(Refusal::QueueDraining(queue))) if !atomic && !bound => {
                 let problem = Problem::from(Refusal::QueueDraining(queue.clone()));
                 for item in items.iter_mut() {
                     if matches!(item, Item::Waiting(spec) if spec.queue == queue) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  request ─▶ observe (id, time, problems, headers) ─▶ catch panic ─▶ guard (bounds, host, origin)
-//!                ─▶ route ─▶ fields/intake (every mistake named) ─▶ Service ─▶ api body
+//!                ─▶ relay (unless this server leads) ─▶ route ─▶ fields/intake (every mistake named) ─▶ Service ─▶ api body
 //! ```
 //! Handlers know nothing of how [`Service`] works: they read, call and show. Custom verbs
 //! (`/v1/jobs/{id}:cancel`) share one captured segment with the id, so each resource splits its own.
@@ -51,6 +51,7 @@ pub(crate) use fields::depth as json_depth;
 pub use guard::HostPolicy;
 
 use crate::metrics::Metrics;
+use crate::relay::{self, Door, Relay};
 use crate::service::Service;
 use problem::{Code, Problem};
 
@@ -73,6 +74,8 @@ pub struct HttpOptions {
     pub event_clients: usize,
     /// The worker protocol over HTTP: gets `POST /v1/queues/{queue}:claim` and `/v1/leases/…`.
     pub claim: Option<Router>,
+    /// Passes requests on while another server leads; without one every request is answered here.
+    pub relay: Option<Relay>,
 }
 
 impl HttpOptions {
@@ -88,6 +91,7 @@ impl HttpOptions {
             stopping: CancellationToken::new(),
             event_clients: 256,
             claim: None,
+            relay: None,
         }
     }
 }
@@ -139,10 +143,14 @@ fn assemble(service: Service, options: HttpOptions, events: events::Hub) -> Rout
         openapi: document.to_string(),
         options,
     });
-    router
+    let mut router = router
         .route("/v1/leases/{token}", axum::routing::any(queues::to_claim))
         .method_not_allowed_fallback(method_not_allowed)
-        .fallback(not_found)
+        .fallback(not_found);
+    if let Some(relay) = &app.options.relay {
+        router = router.layer(middleware::from_fn_with_state((relay.clone(), Door::Rest), relay::through));
+    }
+    router
         .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
         .layer(CatchPanicLayer::custom(observe::panicked))
         .layer(middleware::from_fn_with_state(app.clone(), observe::observe))

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::App;
 use super::problem::{Code, Problem};
 use super::request::Answer;
+use crate::listener::Peer;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -28,14 +29,19 @@ impl RouteLabel {
 }
 
 /// The layer.
-pub(super) async fn observe(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(super) async fn observe(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let started = app.now().mono;
     let id = request_id(request.headers());
+    // The leader names a relayed request as we do.
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        request.headers_mut().insert(REQUEST_ID, id);
+    }
+    let peer = request.extensions().get::<Peer>().copied();
     let method = request.method().clone();
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let mut response = next.run(request).await;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        response = with_id(response, problem, &id);
+        response = with_id(response, problem, &id, peer);
     }
     let label = match response.extensions().get::<RouteLabel>() {
         Some(RouteLabel(verb)) => verb,
@@ -59,10 +65,11 @@ pub(super) fn panicked(panic: Box<dyn Any + Send>) -> Response {
 }
 
 /// A problem again, now with the request's id, and logged if it is ours.
-fn with_id(response: Response, problem: Problem, id: &str) -> Response {
+fn with_id(response: Response, problem: Problem, id: &str, peer: Option<Peer>) -> Response {
     if problem.code.status().is_server_error() {
         let (code, detail) = (problem.code.as_str(), problem.detail.as_str());
-        tracing::warn!(request.id = id, error.code = code, "request {id} was not served: {detail}");
+        let client = peer.map_or_else(|| "unknown".into(), |peer| peer.0.to_string());
+        tracing::warn!(request.id = id, error.code = code, client, "request {id} was not served: {detail}");
     }
     let label = response.extensions().get::<RouteLabel>().copied();
     let mut named = problem.answer(Some(id));

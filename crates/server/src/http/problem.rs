@@ -15,6 +15,9 @@ use crate::service::ServiceError;
 /// Media type of every refusal.
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
+/// The header that carries the code of a refusal, so that nobody need read its body for it.
+pub const CODE: &str = "ganger-code";
+
 /// Seconds after which a client should try again, where trying again can help.
 const RETRY_AFTER: &str = "1";
 
@@ -83,6 +86,9 @@ codes! {
     /// A cursor that this list did not give.
     InvalidCursor "invalid_cursor" BAD_REQUEST false "The cursor does not belong to this list"
         "Repeat the filters of the first page with its cursor, or begin again without one.";
+    /// A server that does not belong to the cluster.
+    RelayRefused "relay_refused" UNAUTHORIZED false "The request was not relayed by a server of this cluster"
+        "Clients must not send Ganger-Relay. Servers need the same cluster secret, and clocks within 30 s of each other.";
     /// A job must not run a command for just anyone.
     ExecNotAllowed "exec_not_allowed" FORBIDDEN false "Jobs of kind exec are not allowed here"
         "`ganger run` sends the token by itself; others send the content of the token file, which `ganger dev` names at its start, as X-Ganger-Exec-Token.";
@@ -159,6 +165,12 @@ codes! {
     /// The server starts, stops, or has no leader.
     NotReady "not_ready" SERVICE_UNAVAILABLE true "The server is not ready"
         "Send the same request again after Retry-After; see /readyz?verbose.";
+    /// There is no leader, and none came in time.
+    NoLeader "no_leader" SERVICE_UNAVAILABLE true "No server leads at the moment"
+        "Nothing was changed. Send the same request again after Retry-After; see GET /v1/cluster.";
+    /// Another server relayed a request to a server that does not lead.
+    NotLeading "not_leading" SERVICE_UNAVAILABLE true "This server does not lead"
+        "Nothing was changed. The server that relayed the request finds the leader by itself.";
     /// The write may or may not have happened.
     OutcomeUnknown "outcome_unknown" SERVICE_UNAVAILABLE true "It is not known whether the request was carried out"
         "Send the same request again with the same Idempotency-Key; it settles the question.";
@@ -244,6 +256,7 @@ impl Problem {
         let mut response = (self.code.status(), body).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
+        headers.insert(CODE, HeaderValue::from_static(self.code.as_str()));
         if self.code.retryable() {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER));
         }

@@ -18,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 use super::fields::{self, Object};
 use super::problem::{Code, Problem};
 use crate::api::duration;
+use crate::relay;
 
 /// A body arrives within this.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -187,7 +188,10 @@ pub(super) fn idempotency(
     body: &[u8],
 ) -> Result<Option<Idempotency>, Problem> {
     let mut values = headers.get_all("idempotency-key").iter();
-    let Some(value) = values.next() else { return Ok(None) };
+    let Some(value) = values.next() else {
+        let relayed = relay::key::given(headers);
+        return Ok(relayed.map(|key| relay::key::idempotency(key, fingerprint(route, body), now)));
+    };
     let refused = |detail: &str| Err(Problem::parameter("Idempotency-Key", detail));
     if values.next().is_some() {
         return refused("is given more than once");

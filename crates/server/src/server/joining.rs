@@ -7,12 +7,29 @@ use ganger_store::shared::{Candidate, ServerRecord};
 use tokio::sync::watch;
 use tracing::error;
 
-use super::{ServerError, ServerOptions};
+use super::{ServerError, ServerOptions, is_loopback};
 use crate::coordinator_thread::Phase;
 use crate::election::{Pulse, Seat};
 use crate::inbox::Inbox;
+use crate::relay::SECRET_BYTES;
 use crate::service::Service;
 use crate::store_health::StoreHealth;
+
+/// Servers that share a store take each other's word, so they must be able to recognise each other.
+pub(super) fn can_be_trusted(
+    shared: bool,
+    listen: &[SocketAddr],
+    secret: Option<&str>,
+) -> Result<(), ServerError> {
+    let open = listen.iter().find(|address| !is_loopback(address));
+    match (secret, open) {
+        (Some(secret), _) if secret.len() < SECRET_BYTES => {
+            Err(ServerError::ShortClusterSecret(secret.len()))
+        }
+        (None, Some(open)) if shared => Err(ServerError::NoClusterSecret(*open)),
+        (Some(_) | None, _) => Ok(()),
+    }
+}
 
 /// Where others reach this server. One that is alone on its store need not be reached by any.
 pub(super) fn advertised(options: &ServerOptions, addresses: &[SocketAddr]) -> Result<String, ServerError> {
@@ -62,5 +79,22 @@ pub(super) async fn begun(
         Ok(Phase::TakingOver | Phase::Stopped) | Err(_) => {
             Err(ServerError::Leader("the coordinator's thread ended".into()))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_in_the_open_share_a_store_only_with_a_secret_that_is_long_enough() {
+        let (loopback, open) = ("127.0.0.1:1".parse().unwrap(), "10.0.0.7:1".parse().unwrap());
+        let long = "x".repeat(SECRET_BYTES);
+        assert!(can_be_trusted(true, &[loopback], None).is_ok());
+        assert!(can_be_trusted(false, &[open], None).is_ok());
+        assert!(can_be_trusted(true, &[loopback, open], Some(&long)).is_ok());
+        let refused = can_be_trusted(true, &[loopback, open], None).unwrap_err().to_string();
+        assert!(refused.contains("10.0.0.7:1") && refused.contains("secret"), "{refused}");
+        assert!(can_be_trusted(true, &[loopback], Some(&long[1..])).is_err());
     }
 }

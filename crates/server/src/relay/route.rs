@@ -1,0 +1,206 @@
+//! What a standby does with a request, judged by its method and its address alone.
+
+use axum::extract::Query;
+use axum::http::{Method, Uri};
+use ganger_core::JobId;
+use ganger_core::job::State;
+
+/// How a request is treated by a server that does not lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Route {
+    pub(super) place: Place,
+    pub(super) again: Again,
+    pub(super) body: Reading,
+}
+
+/// Where a request is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// By the server that was asked, whoever leads.
+    Here,
+    /// Here if this job is final: then the store knows all there is to know.
+    HereIfFinal(JobId),
+    /// By the leader.
+    Leader,
+}
+
+/// Whether a request whose answer was lost may be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    /// Doing it twice is doing it once, and the second answer is as good as the first.
+    Harmless,
+    /// It is, under an idempotency key.
+    Keyed,
+    /// The second time could change something else, or be refused because of the first.
+    No,
+}
+
+/// How the body of a request is passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Read first and kept, so that it can be sent again.
+    Kept,
+    /// Passed on as it comes.
+    Passing,
+}
+
+/// Paths below these tell about the server that was asked, or never change.
+const HERE: &[&str] = &["/livez", "/readyz", "/metrics", "/v1/cluster", "/v1/docs", "/ui"];
+/// What can be read of a final job without asking the leader.
+const HISTORY: &[&str] = &["attempts", "result", "payload", "logs"];
+
+impl Route {
+    /// The route of a request.
+    pub(super) fn of(method: &Method, uri: &Uri) -> Route {
+        let path = uri.path();
+        if let Some(call) = path.strip_prefix("/ganger.v1.") {
+            return Route::of_call(call);
+        }
+        let reads = matches!(*method, Method::GET | Method::HEAD);
+        let place = if is_here(path) || (reads && lists_only_final_jobs(uri)) {
+            Place::Here
+        } else if reads {
+            final_job(path).map_or(Place::Leader, Place::HereIfFinal)
+        } else {
+            Place::Leader
+        };
+        let body = if path == "/v1/jobs:import" { Reading::Passing } else { Reading::Kept };
+        let again = if reads { Again::Harmless } else { repeats(method, path) };
+        Route { place, again, body }
+    }
+
+    fn of_call(call: &str) -> Route {
+        let (again, body) = match call {
+            "Jobs/Enqueue" | "Jobs/EnqueueBatch" => (Again::Keyed, Reading::Kept),
+            "Jobs/Get" | "Jobs/List" | "Jobs/Attempts" => (Again::Harmless, Reading::Kept),
+            "Worker/ReportDeath" => (Again::Harmless, Reading::Kept),
+            "Worker/Session" => (Again::No, Reading::Passing),
+            _ => (Again::No, Reading::Kept),
+        };
+        Route { place: Place::Leader, again, body }
+    }
+}
+
+fn is_here(path: &str) -> bool {
+    let below =
+        |head: &str| path.strip_prefix(head).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    path == "/"
+        || HERE.iter().any(|head| below(head))
+        || path.starts_with("/problems/")
+        || path.starts_with("/v1/openapi")
+}
+
+/// What of the writing routes may be done twice. A second `:cancel`, `:replay` or `:run-now` is refused
+/// because of the first; a second `:purge` tells a wrong number; a second `:claim` leases other jobs; a
+/// second `:log` logs twice.
+fn repeats(method: &Method, path: &str) -> Again {
+    if *method == Method::PUT && path.starts_with("/v1/queues/") {
+        return Again::Harmless;
+    }
+    if *method != Method::POST {
+        return Again::No;
+    }
+    if matches!(path, "/v1/jobs" | "/v1/jobs:batch") {
+        return Again::Keyed;
+    }
+    let harmless: &[&str] = match path.split('/').nth(2) {
+        Some("queues") => &["pause", "resume", "drain"],
+        Some("workers") => &["drain"],
+        // A report carries its fence: the same one again is recognised.
+        Some("leases") => &["complete", "fail", "release", "extend", "progress"],
+        Some(_) | None => &[],
+    };
+    let verb = path.rsplit_once(':').map_or("", |(_, verb)| verb);
+    if harmless.contains(&verb) { Again::Harmless } else { Again::No }
+}
+
+/// The job whose history is at that path.
+fn final_job(path: &str) -> Option<JobId> {
+    let rest = path.strip_prefix("/v1/jobs/")?;
+    let (id, part) = rest.split_once('/').map_or((rest, None), |(id, part)| (id, Some(part)));
+    if part.is_some_and(|part| !HISTORY.contains(&part)) {
+        return None;
+    }
+    id.parse().ok()
+}
+
+fn lists_only_final_jobs(uri: &Uri) -> bool {
+    if uri.path() != "/v1/jobs" {
+        return false;
+    }
+    let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else { return false };
+    let given = pairs.iter().filter(|(name, _)| name == "state").flat_map(|(_, value)| value.split(','));
+    let mut states = given.filter(|text| !text.is_empty()).peekable();
+    states.peek().is_some() && states.all(|text| State::parse(text).is_some_and(State::is_final))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(method: &str, uri: &str) -> Route {
+        Route::of(&method.parse().unwrap(), &uri.parse().unwrap())
+    }
+
+    #[test]
+    fn what_is_about_the_server_itself_is_never_passed_on() {
+        for path in
+            ["/", "/livez", "/readyz?verbose", "/metrics", "/v1/cluster", "/v1/openapi.json", "/ui/x.js"]
+        {
+            assert_eq!(route("GET", path).place, Place::Here, "{path}");
+        }
+        for path in ["/livezzz", "/v1/clusters", "/v1/stats", "/v1/events", "/v1/queues", "/x", "/v1/jobs"] {
+            assert_eq!(route("GET", path).place, Place::Leader, "{path}");
+        }
+    }
+
+    #[test]
+    fn history_is_read_here_and_live_jobs_are_not() {
+        let id = JobId::new(1, [1; 10]);
+        for part in ["", "/attempts", "/result", "/payload", "/logs?attempt=1", "?wait=5s"] {
+            assert_eq!(route("GET", &format!("/v1/jobs/{id}{part}")).place, Place::HereIfFinal(id), "{part}");
+        }
+        assert_eq!(route("GET", &format!("/v1/jobs/{id}/explain")).place, Place::Leader);
+        assert_eq!(route("POST", &format!("/v1/jobs/{id}")).place, Place::Leader);
+        assert_eq!(route("GET", "/v1/jobs/rubbish").place, Place::Leader);
+        for (query, place) in [
+            ("state=dead", Place::Here),
+            ("state=dead,cancelled&queue=a&state=succeeded", Place::Here),
+            ("state=de%61d", Place::Here),
+            ("state=dead,queued", Place::Leader),
+            ("state=", Place::Leader),
+            ("state=rubbish", Place::Leader),
+            ("queue=dead", Place::Leader),
+        ] {
+            assert_eq!(route("GET", &format!("/v1/jobs?{query}")).place, place, "{query}");
+        }
+    }
+
+    #[test]
+    fn only_what_can_be_done_twice_is_sent_twice() {
+        for (method, path, again) in [
+            ("GET", "/v1/stats", Again::Harmless),
+            ("POST", "/v1/jobs", Again::Keyed),
+            ("POST", "/v1/jobs:batch", Again::Keyed),
+            ("POST", "/v1/jobs:import", Again::No),
+            ("POST", "/v1/jobs/x:cancel", Again::No),
+            ("POST", "/v1/jobs/x:replay", Again::No),
+            ("POST", "/v1/jobs/x:pause", Again::No),
+            ("PUT", "/v1/queues/mail", Again::Harmless),
+            ("POST", "/v1/queues/a:b:pause", Again::Harmless),
+            ("POST", "/v1/queues/mail:purge", Again::No),
+            ("POST", "/v1/queues/mail:claim", Again::No),
+            ("POST", "/v1/leases/x:complete", Again::Harmless),
+            ("POST", "/v1/leases/x:log", Again::No),
+            ("DELETE", "/v1/queues/mail", Again::No),
+            ("POST", "/ganger.v1.Jobs/Enqueue", Again::Keyed),
+            ("POST", "/ganger.v1.Jobs/Cancel", Again::No),
+            ("POST", "/ganger.v1.Worker/Session", Again::No),
+        ] {
+            assert_eq!(route(method, path).again, again, "{method} {path}");
+        }
+        assert_eq!(route("POST", "/v1/jobs:import").body, Reading::Passing);
+        assert_eq!(route("POST", "/ganger.v1.Worker/Session").body, Reading::Passing);
+        assert_eq!(route("POST", "/v1/jobs:batch").body, Reading::Kept);
+    }
+}
