@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{JobId, SessionId};
 use crate::job::{JobOptions, JobSpec, State};
+use crate::kind::KindSettings;
 use crate::lease::Fence;
 use crate::name::{Kind, Labels, QueueName};
 use crate::outcome::Outcome;
@@ -30,12 +31,14 @@ pub struct Batch {
 /// One durable change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// New jobs of one request. Answered with [`Applied::Submitted`].
+    /// New jobs of one request. Answered with [`Applied::Submitted`], or with [`Applied::Taken`] if they come from the
+    /// store's inbox and are not there any more.
     Submit(Submission),
     /// Leases given to one session in one dispatch pass. Their jobs are live, or named by a submission earlier in
     /// the same batch; a lease is void if that did not create its job.
     Assign(Assignment),
-    /// An attempt is over. The job's lease must be the one named.
+    /// An attempt is over. The job's lease must be the one named. Answered with [`Applied::Done`], or with
+    /// [`Applied::EndedElsewhere`] if the lease is transactional and its job is not live any more.
     End(AttemptEnd),
     /// A job without a lease ends: cancelled, or expired.
     Finish(Finish),
@@ -51,6 +54,8 @@ pub enum Change {
     CloseSession(SessionId, Wall),
     /// The settings of a queue.
     PutQueue(QueueName, QueueSettings),
+    /// The settings of a kind. Answered with [`Applied::Done`] or [`Applied::NoTransactions`].
+    PutKind(Kind, KindSettings),
     /// Text that an attempt logged. A store keeps the last [`crate::limits::LOG_BYTES`] of each.
     Log(LogLines),
     /// Removes up to `limit` dead jobs of a queue. Answered with [`Applied::Removed`].
@@ -77,6 +82,26 @@ pub struct Submission {
     pub idempotency: Option<Idempotency>,
     /// In the order of the request.
     pub jobs: Vec<NewJob>,
+    /// The row of the store's inbox that the one job comes from.
+    pub inbox: Option<InboxOrigin>,
+}
+
+impl Submission {
+    /// Whether its job is dead from the start.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.inbox.as_ref().is_some_and(|inbox| inbox.refused.is_some())
+    }
+}
+
+/// Where a job comes from that was submitted inside the store. Taking it in removes the row, in the same
+/// transaction; without the row it was taken in before, and is not again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxOrigin {
+    /// The row.
+    pub row: i64,
+    /// Why the job is dead from the start, if it cannot be run. It then holds no unique key.
+    pub refused: Option<String>,
 }
 
 /// A request's idempotency key.
@@ -129,6 +154,8 @@ pub struct Lease {
     pub attempt: u32,
     /// Threads granted.
     pub threads: u16,
+    /// Its handler may end the job inside its own transaction, by the fence.
+    pub transactional: bool,
 }
 
 impl Assignment {
@@ -150,6 +177,8 @@ pub struct AttemptEnd {
     pub fence: Fence,
     /// First fence of the assignment that the lease belongs to.
     pub assignment: Fence,
+    /// Whether its handler may have ended the job already.
+    pub transactional: bool,
     /// What to keep about the attempt; nothing if its handler never began.
     pub record: Option<AttemptRecord>,
     /// Where the job goes.
@@ -342,6 +371,8 @@ pub struct Snapshot {
     pub assignments: Vec<Assignment>,
     /// Queues that were ever set.
     pub queues: Vec<(QueueName, QueueSettings)>,
+    /// Kinds that were ever set.
+    pub kinds: Vec<(Kind, KindSettings)>,
     /// Final jobs that are kept, counted.
     pub finals: Vec<Tally>,
     /// The largest intake sequence ever given.
@@ -368,12 +399,23 @@ pub enum Applied {
     Done,
     /// The submission's answer.
     Submitted(Submitted),
+    /// The submission's row of the inbox is gone: it was taken in before, and is not again.
+    Taken,
     /// The session's id was closed before; it stays closed.
     SessionEverClosed,
     /// The replay's answer.
     Replayed(Replayed),
     /// What was removed.
     Removed(Vec<Tally>),
+    /// The job's own handler had ended it, in its own transaction, whatever the leader says of the attempt.
+    EndedElsewhere {
+        /// How it ended.
+        state: State,
+        /// Whether it is in the history.
+        kept: bool,
+    },
+    /// Nothing was set: users' transactions do not reach this store.
+    NoTransactions,
 }
 
 /// What became of a submission.

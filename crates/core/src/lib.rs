@@ -11,6 +11,7 @@ pub mod coordinator;
 pub mod event;
 pub mod ids;
 pub mod job;
+pub mod kind;
 pub mod leadership;
 pub mod lease;
 pub mod limits;

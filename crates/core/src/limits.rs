@@ -18,6 +18,8 @@ pub const JSON_DEPTH: usize = 64;
 pub const BATCH_JOBS: usize = 1_000;
 /// Largest batch submission, in bytes.
 pub const BATCH_BYTES: usize = 4 << 20;
+/// Most rows of the store's inbox that are taken in at a time.
+pub const INBOX_ROWS: usize = 1_000;
 /// Most tags of a job.
 pub const TAGS: usize = 32;
 /// Longest tag, in bytes.

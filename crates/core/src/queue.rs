@@ -57,6 +57,14 @@ pub struct Retention {
     pub dead: Keep,
 }
 
+impl Retention {
+    /// Whether succeeded and cancelled jobs are kept at all.
+    #[must_use]
+    pub fn keeps_finished(&self) -> bool {
+        self.finished != Keep::None
+    }
+}
+
 impl Default for Retention {
     fn default() -> Retention {
         Retention {

@@ -57,11 +57,17 @@ pub enum Bug {
     ProvisionalIsSeen,
     /// The end of a lease stays decided although its job turned out never to have been.
     EndOfVanishedKept,
+    /// The store ends a job for its handler without comparing the fence.
+    CompleteByJobId,
+    /// A job that its handler had ended goes on as the leader thought it would.
+    EndedElsewhereRunsAgain,
+    /// The store takes in a row of its inbox that is gone already.
+    InboxRowTwice,
 }
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 25] = [
+    pub const ALL: [Bug; 28] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -87,6 +93,9 @@ impl Bug {
         Bug::DuplicateRuns,
         Bug::ProvisionalIsSeen,
         Bug::EndOfVanishedKept,
+        Bug::CompleteByJobId,
+        Bug::EndedElsewhereRunsAgain,
+        Bug::InboxRowTwice,
     ];
 }
 

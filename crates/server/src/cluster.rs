@@ -48,6 +48,12 @@ impl Membership {
         &self.0.server
     }
 
+    /// What several servers share, if they do.
+    #[must_use]
+    pub fn shared(&self) -> Option<Arc<dyn SharedStore>> {
+        self.0.shared.clone()
+    }
+
     /// Whether several servers may share the store.
     #[must_use]
     pub fn is_shared(&self) -> bool {

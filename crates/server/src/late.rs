@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::{JobId, Term, Wall};
 use ganger_store::read::{ListQuery, Page, StoredJob};
-use ganger_store::shared::{Candidate, ClusterView, Election, ServerRecord, SharedStore};
+use ganger_store::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, SharedStore};
 use ganger_store::{CommitError, Store, StoreError};
 use tokio::sync::Mutex;
 
@@ -134,6 +134,17 @@ impl SharedStore for LateStore {
 
     async fn cluster(&self) -> Result<ClusterView, StoreError> {
         self.cluster_of().await?.cluster().await
+    }
+
+    async fn inbox(&self, limit: usize) -> Result<Vec<InboxRow>, StoreError> {
+        self.cluster_of().await?.inbox(limit).await
+    }
+
+    async fn inbox_woken(&self) {
+        match self.cluster_of().await {
+            Ok(shared) => shared.inbox_woken().await,
+            Err(_) => std::future::pending().await,
+        }
     }
 
     async fn dangers(&self) -> Result<Vec<String>, StoreError> {

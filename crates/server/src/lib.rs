@@ -26,6 +26,7 @@ pub mod relay;
 pub mod releasable;
 pub mod server;
 pub mod service;
+mod sql_intake;
 pub mod store_health;
 pub mod testing;
 pub mod waiters;

@@ -89,9 +89,9 @@ impl Payloads {
     }
 
     /// A batch is durable: what ended in it needs its payload no more.
-    pub fn ended(&self, batch: &Batch) {
+    pub fn ended(&self, batch: &Batch, applied: &[Applied]) {
         let mut fresh = self.fresh();
-        for (job, _) in ends(batch) {
+        for (job, _) in ends(batch, applied) {
             fresh.remove(job);
         }
     }

@@ -40,6 +40,7 @@ use crate::payloads::Payloads;
 use crate::relay::{self, Relay, RelayOptions, RelayParts, SECRET_BYTES};
 use crate::releasable::ReleasableStore;
 use crate::service::{Numbered, Parts, Service};
+use crate::sql_intake::SqlIntake;
 use crate::store_health::StoreHealth;
 use crate::waiters::Waiters;
 use crate::writer::{Busy, Observer, WriterParts};
@@ -165,6 +166,7 @@ pub struct ServerHandle {
     phase: watch::Receiver<Phase>,
     store: Arc<ReleasableStore>,
     presence: Option<Presence>,
+    sql_intake: Option<SqlIntake>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -187,6 +189,7 @@ impl Server {
         let mut phase = service.phase();
         joining::begun(&service, &mut phase, options.patience).await?;
         let presence = Some(Presence::start(service.membership().clone()));
+        let sql_intake = SqlIntake::start(&service);
         for session in &options.local_sessions {
             service.gateway().register_local(*session);
         }
@@ -203,6 +206,7 @@ impl Server {
             phase,
             store,
             presence,
+            sql_intake: Some(sql_intake),
             thread: Some(thread),
         })
     }
@@ -239,6 +243,7 @@ impl ServerHandle {
     /// Stops: finishes what clients wait for, writes it, lets workers go, and releases the store.
     pub async fn stop(mut self) {
         self.begin_to_stop();
+        drop(self.sql_intake.take());
         // Behind everything that clients have asked until now.
         self.service.inbox().send(Message::Stop).await;
         let ended = |phase: &Phase| matches!(phase, Phase::Stopped | Phase::Failed(_));

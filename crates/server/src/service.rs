@@ -6,6 +6,7 @@
 
 mod ask;
 mod cluster;
+mod doors;
 mod told;
 
 use std::collections::{HashMap, HashSet};

@@ -3,11 +3,12 @@
 //! The writer tells them, after the commit, how the job ended. No caller polls, and a job of a queue
 //! that keeps no history can still be waited for.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ganger_core::JobId;
-use ganger_core::change::{After, Batch, Change, End};
+use ganger_core::change::{After, Applied, Batch, Change, End};
+use ganger_core::{JobId, Wall};
 use tokio::sync::oneshot;
 
 /// Callers that may wait at the same time.
@@ -55,16 +56,16 @@ impl Waiters {
 
     /// Whoever waits for a job that ends in this batch, which must be durable.
     #[must_use]
-    pub fn take(&self, batch: &Batch) -> Told {
+    pub fn take(&self, batch: &Batch, applied: &[Applied]) -> Told {
         let mut told = Vec::new();
         let mut table = self.table();
         if table.by_job.is_empty() {
             return Told(told);
         }
-        for (job, end) in ends(batch) {
+        for (job, end) in ends(batch, applied) {
             let waiting = table.by_job.remove(&job).unwrap_or_default();
             table.count -= waiting.len();
-            told.extend(waiting.into_values().map(|waiting| (waiting, end.clone())));
+            told.extend(waiting.into_values().map(|waiting| (waiting, end.clone().into_owned())));
         }
         Told(told)
     }
@@ -104,14 +105,19 @@ impl Drop for Waiting {
     }
 }
 
-/// The jobs that end in a batch.
-pub fn ends(batch: &Batch) -> impl Iterator<Item = (JobId, &End)> {
-    batch.changes.iter().filter_map(|change| match change {
-        Change::End(attempt) => match &attempt.after {
-            After::Final { end, .. } => Some((attempt.job, end)),
-            After::Again { .. } => None,
+/// The jobs that end in a batch, with what it came to.
+pub fn ends<'b>(batch: &'b Batch, applied: &'b [Applied]) -> impl Iterator<Item = (JobId, Cow<'b, End>)> {
+    batch.changes.iter().zip(applied).filter_map(|(change, applied)| match change {
+        Change::End(attempt) => match (applied, &attempt.after) {
+            (Applied::EndedElsewhere { state, kept }, _) => {
+                let at = attempt.record.as_ref().map_or_else(Wall::default, |record| record.ended_at);
+                let end = End { state: *state, at, result: None, reason: None, keep: *kept };
+                Some((attempt.job, Cow::Owned(end)))
+            }
+            (_, After::Final { end, .. }) => Some((attempt.job, Cow::Borrowed(end))),
+            (_, After::Again { .. }) => None,
         },
-        Change::Finish(finish) => Some((finish.job, &finish.end)),
+        Change::Finish(finish) => Some((finish.job, Cow::Borrowed(&finish.end))),
         Change::Submit(_)
         | Change::Assign(_)
         | Change::CancelWanted(_)
@@ -120,6 +126,7 @@ pub fn ends(batch: &Batch) -> impl Iterator<Item = (JobId, &End)> {
         | Change::OpenSession(_)
         | Change::CloseSession(..)
         | Change::PutQueue(..)
+        | Change::PutKind(..)
         | Change::Log(_)
         | Change::PurgeDead { .. }
         | Change::Prune { .. } => None,
@@ -129,7 +136,6 @@ pub fn ends(batch: &Batch) -> impl Iterator<Item = (JobId, &End)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ganger_core::Wall;
     use ganger_core::change::Finish;
     use ganger_core::job::State;
 
@@ -148,7 +154,7 @@ mod tests {
         let mut first = waiters.wait_for(job(1)).unwrap();
         let mut second = waiters.wait_for(job(1)).unwrap();
         let mut other = waiters.wait_for(job(2)).unwrap();
-        waiters.take(&finished(job(1))).tell();
+        waiters.take(&finished(job(1)), &[Applied::Done]).tell();
         assert_eq!(first.ended().await.unwrap().state, State::Cancelled);
         assert!(second.ended().await.is_some());
         assert!(other.ended.try_recv().is_err());
@@ -159,7 +165,7 @@ mod tests {
         let waiters = Waiters::default();
         let told = waiters.wait_for(job(1)).unwrap();
         let untold = waiters.wait_for(job(2)).unwrap();
-        waiters.take(&finished(job(1))).tell();
+        waiters.take(&finished(job(1)), &[Applied::Done]).tell();
         drop((told, untold));
         let table = waiters.table();
         assert_eq!((table.count, table.by_job.len()), (0, 0));

@@ -175,8 +175,8 @@ async fn write(parts: WriterParts, term: Term, batch: Arc<Batch>) -> Settled {
         parts.observer.committed(parts.clock.now().mono.since(began), batch.changes.len());
         // Before the coordinator can assign them.
         parts.payloads.submitted(&batch, applied);
-        parts.payloads.ended(&batch);
-        told = Some(parts.waiters.take(&batch));
+        parts.payloads.ended(&batch, applied);
+        told = Some(parts.waiters.take(&batch, applied));
     }
     Settled { number: batch.number, outcome, told }
 }

@@ -44,6 +44,9 @@ enum Kept {
     NotFound,
     NotFinal,
     UniqueHeld(JobId),
+    Taken,
+    EndedElsewhere(State, bool),
+    NoTransactions,
 }
 
 /// [`LiveJob`] as kept.
@@ -71,6 +74,9 @@ impl Kept {
             Applied::Submitted(Submitted::Accepted(intake)) => Kept::Accepted(intake.clone()),
             Applied::Submitted(Submitted::Replayed(intake)) => Kept::Replayed(intake.clone()),
             Applied::Submitted(Submitted::KeyReused) => Kept::KeyReused,
+            Applied::Taken => Kept::Taken,
+            Applied::EndedElsewhere { state, kept } => Kept::EndedElsewhere(*state, *kept),
+            Applied::NoTransactions => Kept::NoTransactions,
             Applied::SessionEverClosed => Kept::SessionEverClosed,
             Applied::Removed(tallies) => Kept::Removed(tallies.clone()),
             Applied::Replayed(Replayed::Live(job, was)) => Kept::Live(Box::new(KeptJob::from(&**job)), *was),
@@ -86,6 +92,9 @@ impl Kept {
             Kept::Accepted(intake) => Applied::Submitted(Submitted::Accepted(intake)),
             Kept::Replayed(intake) => Applied::Submitted(Submitted::Replayed(intake)),
             Kept::KeyReused => Applied::Submitted(Submitted::KeyReused),
+            Kept::Taken => Applied::Taken,
+            Kept::EndedElsewhere(state, kept) => Applied::EndedElsewhere { state, kept },
+            Kept::NoTransactions => Applied::NoTransactions,
             Kept::SessionEverClosed => Applied::SessionEverClosed,
             Kept::Removed(tallies) => Applied::Removed(tallies),
             Kept::Live(job, was) => Applied::Replayed(Replayed::Live(Box::new(LiveJob::from(*job)), was)),
@@ -157,6 +166,7 @@ fn usual(change: &Change) -> Applied {
         | Change::OpenSession(_)
         | Change::CloseSession(..)
         | Change::PutQueue(..)
+        | Change::PutKind(..)
         | Change::Log(_) => Applied::Done,
     }
 }

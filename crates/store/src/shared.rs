@@ -1,4 +1,5 @@
-//! What a store has that several servers share: an election, and a list of the servers.
+//! What a store has that several servers share: an election, a list of the servers, and an inbox for jobs that users'
+//! own transactions submit.
 //!
 //! At any time one server leads. It renews its row in the store; whoever finds the row not renewed for
 //! longer than the leader's TTL, by the store's own clock, may take over. That the leader resigned, or
@@ -9,7 +10,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ganger_core::{Term, Wall};
+use ganger_core::{JobId, Term, Wall};
 
 use crate::store::{CommitError, StoreError};
 
@@ -45,6 +46,13 @@ pub trait SharedStore: Send + Sync + 'static {
     /// Who leads and who is there.
     async fn cluster(&self) -> Result<ClusterView, StoreError>;
 
+    /// What users' transactions submitted and nobody has taken in yet, oldest first, at most so many rows.
+    async fn inbox(&self, limit: usize) -> Result<Vec<InboxRow>, StoreError>;
+
+    /// Returns when something may have been submitted: a hint to look into the inbox. May return early or for no
+    /// reason, but not in a hot loop; may also be late, so whoever waits looks by itself now and then.
+    async fn inbox_woken(&self);
+
     /// Settings of the database that break a promise, each in a sentence for people. Empty if all is well.
     async fn dangers(&self) -> Result<Vec<String>, StoreError>;
 }
@@ -67,6 +75,17 @@ pub enum Election {
     Leads(Term),
     /// Another one does.
     Follows(LeaderView),
+}
+
+/// A job that a user's transaction submitted inside the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxRow {
+    /// Its number. Rows are seen when their transactions commit, so numbers may come out of order.
+    pub row: i64,
+    /// The id that the transaction was told.
+    pub job: JobId,
+    /// The request, as the body of a submission.
+    pub request: String,
 }
 
 /// Who leads.

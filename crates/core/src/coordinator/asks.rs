@@ -1,4 +1,4 @@
-//! What clients ask for: submit, cancel, run now, replay, queue settings.
+//! What clients ask for: submit, cancel, run now, replay, settings.
 
 use crate::change::{Applied, Change, Idempotency, Intake, NewJob, Replay, Replayed, Submission, Submitted};
 use crate::coordinator::Coordinator;
@@ -29,6 +29,14 @@ impl Coordinator {
                 self.commits.push(Change::PutQueue(queue, settings), Effect::PutQueue(ticket));
                 Ok(())
             }
+            Ask::PutKind(kind, settings) => {
+                self.commits.push(Change::PutKind(kind, settings), Effect::PutKind(ticket));
+                Ok(())
+            }
+            Ask::Intake(rows) => {
+                self.intake(now, ticket, rows, out);
+                Ok(())
+            }
             Ask::PurgeDead(queue) => {
                 let limit = self.options.prune_limit;
                 self.commits.push(Change::PurgeDead { queue, limit }, Effect::Purge(ticket));
@@ -57,23 +65,32 @@ impl Coordinator {
         mut jobs: Vec<NewJob>,
         out: &mut Vec<Output>,
     ) -> Result<(), Refusal> {
-        let drains = |job: &NewJob| self.queues.get(&job.spec.queue).is_some_and(|q| q.settings.draining);
-        if let Some(job) = jobs.iter().find(|job| drains(job)) {
+        if let Some(job) = jobs.iter().find(|job| self.drains(job)) {
             return Err(Refusal::QueueDraining(job.spec.queue.clone()));
         }
         for job in &mut jobs {
-            job.seq = self.next_seq;
-            self.next_seq += 1;
-            job.created_at = now.wall;
-            job.due_at = job.spec.run_at.map_or(now.wall, |at| at.max(now.wall));
+            self.arrive(now, job);
         }
         if sabotage::active(Bug::AckBeforeCommit) {
             let intakes = jobs.iter().map(|job| Intake::Created(job.id)).collect();
             out.push(Output::Reply(ticket, Reply::Submitted(Submitted::Accepted(intakes))));
         }
         let effect = Effect::Submit { ticket, provisional: Vec::new() };
-        self.commits.push(Change::Submit(Submission { idempotency, jobs }), effect);
+        self.commits.push(Change::Submit(Submission { idempotency, jobs, inbox: None }), effect);
         Ok(())
+    }
+
+    /// Whether the queue of this job takes nothing new.
+    pub(crate) fn drains(&self, job: &NewJob) -> bool {
+        self.queues.get(&job.spec.queue).is_some_and(|queue| queue.settings.draining)
+    }
+
+    /// Gives a job its place in the order of intake.
+    pub(crate) fn arrive(&mut self, now: Now, job: &mut NewJob) {
+        job.seq = self.next_seq;
+        self.next_seq += 1;
+        job.created_at = now.wall;
+        job.due_at = job.spec.run_at.map_or(now.wall, |at| at.max(now.wall));
     }
 
     /// Whether submissions were already answered (a seeded bug).

@@ -18,7 +18,6 @@ use crate::lease::Fence;
 use crate::limits;
 use crate::message::{AttemptReport, CancelWhy, ToWorker};
 use crate::outcome::{Outcome, Report};
-use crate::queue::Keep;
 use crate::rules::{self, Death, Ending, Next, Standing};
 use crate::sabotage::{self, Bug};
 use crate::session::HELD_AT_MOST;
@@ -33,18 +32,21 @@ const LONGEST_UNDER_WAY: Duration = Duration::from_secs(15);
 /// An attempt whose end is being committed.
 #[derive(Clone, Debug)]
 pub(crate) struct Ended {
-    job: u32,
-    session: SessionId,
-    fence: Fence,
-    outcome: Option<(Outcome, u32)>,
-    worker: std::sync::Arc<str>,
-    ran: Duration,
-    waited: Duration,
-    after: Moved,
+    pub(crate) job: u32,
+    pub(crate) session: SessionId,
+    pub(crate) fence: Fence,
+    /// Number of the attempt, whether or not it counts.
+    pub(crate) attempt: u32,
+    pub(crate) outcome: Option<(Outcome, u32)>,
+    pub(crate) worker: std::sync::Arc<str>,
+    pub(crate) ran: Duration,
+    pub(crate) waited: Duration,
+    pub(crate) after: Moved,
 }
 
+/// Where a job goes once the end of its attempt is durable.
 #[derive(Clone, Debug)]
-enum Moved {
+pub(crate) enum Moved {
     Again { due_at: Wall, retrying: bool, standing: Standing },
     Final { state: State, kept: bool },
 }
@@ -117,14 +119,21 @@ impl Coordinator {
             job: lease.job,
             session: session.id,
             fence: lease.fence,
+            attempt: lease.attempt,
             outcome: record.as_ref().map(|r| (r.outcome, r.number)),
             worker: session.worker.name.as_str().into(),
             ran,
             waited,
             after: moved,
         };
-        let change =
-            AttemptEnd { job: entry.id, fence: lease.fence, assignment: lease.assignment, record, after };
+        let change = AttemptEnd {
+            job: entry.id,
+            fence: lease.fence,
+            assignment: lease.assignment,
+            transactional: lease.transactional,
+            record,
+            after,
+        };
         self.jobs.get_mut(lease.job).phase = Phase::Ending;
         let session = self.sessions.get_mut(lease.session);
         session.leases.remove(&lease.fence);
@@ -238,7 +247,7 @@ impl Coordinator {
     fn keeps(&self, job: u32, state: State) -> bool {
         let queue = &self.classes.get(self.jobs.get(job).class).key.queue;
         let settings = self.queues.get(queue).map(|q| q.settings).unwrap_or_default();
-        state == State::Dead || settings.retention.finished != Keep::None
+        state == State::Dead || settings.retention.keeps_finished()
     }
 
     /// The end is durable: the job moves, and its worker may forget it.

@@ -33,6 +33,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 pub(crate) enum Effect {
     /// Answer the client and take the jobs in, those that were leased in the same batch among them.
     Submit { ticket: Ticket, provisional: Vec<Provisional> },
+    /// Take in a job from the store's inbox. The last one of a request answers it.
+    Intake(Option<Ticket>),
     /// The session's worker may hear of these leases. If `joint`, their jobs are submitted in the same batch.
     Assign { session: SessionId, leases: Vec<(u32, Fence)>, joint: bool },
     /// The job moves on.
@@ -51,6 +53,8 @@ pub(crate) enum Effect {
     CloseSession { id: SessionId, lost: bool },
     /// The settings hold.
     PutQueue(Ticket),
+    /// The settings hold.
+    PutKind(Ticket),
     /// The client learns how many.
     Purge(Ticket),
     /// Counts are adjusted.
@@ -63,11 +67,11 @@ impl Effect {
     /// The client that asked for it, if one did.
     fn ticket(&self) -> Option<Ticket> {
         match self {
-            Effect::Replay(t) | Effect::PutQueue(t) | Effect::Purge(t) => Some(*t),
+            Effect::Replay(t) | Effect::PutQueue(t) | Effect::PutKind(t) | Effect::Purge(t) => Some(*t),
             Effect::Submit { ticket, .. }
             | Effect::CancelWanted { ticket, .. }
             | Effect::RunNow { ticket, .. } => Some(*ticket),
-            Effect::Finish { ticket, .. } => *ticket,
+            Effect::Finish { ticket, .. } | Effect::Intake(ticket) => *ticket,
             Effect::Assign { .. }
             | Effect::End(_)
             | Effect::OpenSession(_)
@@ -231,6 +235,8 @@ impl Coordinator {
                 }
                 // Its jobs went with their submissions.
                 None if is_joint(&effect) => {}
+                // Its row is still in the inbox.
+                None if matches!(effect, Effect::Intake(_)) => {}
                 None => {
                     kept.0.push(change);
                     kept.1.push(effect);
@@ -247,7 +253,8 @@ impl Coordinator {
                     self.vanish(job);
                 }
             }
-            Effect::Assign { .. }
+            Effect::Intake(_)
+            | Effect::Assign { .. }
             | Effect::End(_)
             | Effect::CancelWanted { .. }
             | Effect::RunNow { .. }
@@ -255,6 +262,7 @@ impl Coordinator {
             | Effect::OpenSession(_)
             | Effect::CloseSession { .. }
             | Effect::PutQueue(_)
+            | Effect::PutKind(_)
             | Effect::Purge(_)
             | Effect::Prune
             | Effect::Nothing => {}
@@ -278,10 +286,14 @@ impl Coordinator {
                     out.push(Output::Reply(ticket, Reply::Submitted(answer)));
                 }
             }
+            (Effect::Intake(ticket), Change::Submit(submission)) => {
+                self.taken_in(now, submission, &applied, out);
+                out.extend(ticket.map(|ticket| Output::Reply(ticket, Reply::TakenIn)));
+            }
             (Effect::Assign { session, leases, joint }, _) => {
                 self.assigned(now, session, &leases, joint, out);
             }
-            (Effect::End(ended), _) => self.attempt_ended(now, *ended, acks, out),
+            (Effect::End(ended), _) => self.attempt_ended(now, ended.as_it_was(&applied), acks, out),
             (Effect::Finish { job, ticket }, Change::Finish(finish)) => {
                 self.finished(job, &finish.end, out);
                 if let Some(ticket) = ticket {
@@ -305,27 +317,30 @@ impl Coordinator {
                 self.queue_set(now, queue, *settings, out);
                 out.push(Output::Reply(ticket, Reply::Queue(*settings)));
             }
+            (Effect::PutKind(ticket), Change::PutKind(kind, settings)) => {
+                out.push(Output::Reply(ticket, self.kind_set(kind, *settings, &applied)));
+            }
             (Effect::Purge(ticket), _) => {
                 let removed = self.removed(applied);
                 out.push(Output::Reply(ticket, Reply::Purged(removed)));
             }
-            (Effect::Prune, _) => {
-                let removed = self.removed(applied);
-                self.pruned(now, removed);
-            }
+            (Effect::Prune, _) => self.pruned(now, applied),
             // An effect is pushed beside its own change; no other pair exists.
             (
                 Effect::Nothing
                 | Effect::Submit { .. }
+                | Effect::Intake(_)
                 | Effect::Finish { .. }
                 | Effect::RunNow { .. }
-                | Effect::PutQueue(_),
+                | Effect::PutQueue(_)
+                | Effect::PutKind(_),
                 _,
             ) => {}
         }
     }
 
-    fn removed(&mut self, applied: Applied) -> u64 {
+    /// What was removed no longer counts; how much that was.
+    pub(crate) fn removed(&mut self, applied: Applied) -> u64 {
         let Applied::Removed(tallies) = applied else { return 0 };
         for Tally { queue, kind, state, count } in &tallies {
             self.counters.sub(queue, kind, *state, *count);

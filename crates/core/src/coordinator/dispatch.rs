@@ -174,7 +174,8 @@ impl Coordinator {
             self.next_fence += 1;
             let entry = self.jobs.get(*job);
             let attempt = entry.standing.attempt + 1;
-            leases.push(Lease { job: entry.id, attempt, threads: *threads });
+            let transactional = self.is_transactional(entry.class);
+            leases.push(Lease { job: entry.id, attempt, threads: *threads, transactional });
             let slot = self.leases.insert(LeaseEntry {
                 job: *job,
                 fence,
@@ -182,6 +183,7 @@ impl Coordinator {
                 session: worker,
                 attempt,
                 threads: *threads,
+                transactional,
                 leased_at: now.wall,
                 committed: false,
                 stopping: None,

@@ -71,6 +71,8 @@ impl Coordinator {
         }
         for (index, change) in self.commits.forming().iter().enumerate() {
             match change {
+                // Its row may have been taken in before, and its job may have run and ended: only the store knows.
+                Change::Submit(submission) if submission.inbox.is_some() => {}
                 Change::Submit(submission) => {
                     let could =
                         submission.jobs.iter().enumerate().filter(|(_, job)| self.could_run(now, job));
@@ -89,6 +91,7 @@ impl Coordinator {
                 | Change::Replay(_)
                 | Change::OpenSession(_)
                 | Change::CloseSession(..)
+                | Change::PutKind(..)
                 | Change::Log(_)
                 | Change::PurgeDead { .. }
                 | Change::Prune { .. } => {}

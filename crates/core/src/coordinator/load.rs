@@ -24,6 +24,7 @@ impl Coordinator {
         for (queue, settings) in snapshot.queues {
             self.queues.entry(queue).or_default().settings = settings;
         }
+        self.kinds.extend(snapshot.kinds);
         for Tally { queue, kind, state, count } in snapshot.finals {
             self.counters.add(&queue, &kind, state, count);
         }
@@ -79,6 +80,7 @@ impl Coordinator {
             session,
             attempt: lease.attempt,
             threads: lease.threads,
+            transactional: lease.transactional,
             leased_at: assignment.at,
             committed: true,
             stopping: None,

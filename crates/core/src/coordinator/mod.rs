@@ -8,8 +8,8 @@
 //! The parts, each with its own invariant: [`ready`] (who is next in a class), [`fleet`] (which worker
 //! fits), [`wheel`] (timers), [`counters`], `table` (the jobs), `classes` (gates), `lines` (who waits
 //! for whom), `roster` and `sessions` (the leader's side of the protocol), `attempts`, `dispatch`, `joint` (a
-//! submission and its first lease in one commit), `commits`. The README beside this file lists the properties
-//! that must hold.
+//! submission and its first lease in one commit), `intake` (what was submitted inside the store), `elsewhere` (what
+//! ended there), `commits`. The README beside this file lists the properties that must hold.
 
 mod asks;
 mod attempts;
@@ -17,8 +17,10 @@ mod classes;
 mod commits;
 pub mod counters;
 mod dispatch;
+mod elsewhere;
 mod explain;
 pub mod fleet;
+mod intake;
 mod joint;
 mod lines;
 mod load;
@@ -46,10 +48,11 @@ use crate::coordinator::table::Table;
 use crate::coordinator::wheel::{TimerId, Wheel};
 use crate::event::{Event, WorkerState};
 use crate::ids::{JobId, SessionId};
+use crate::kind::KindSettings;
 use crate::leadership::Reign;
 use crate::lease::{Fence, Term};
 use crate::message::{CancelWhy, ToWorker};
-use crate::name::QueueName;
+use crate::name::{Kind, QueueName};
 use crate::time::{Mono, Now, Wall};
 
 /// Fences of recorded results that are remembered, so that a repeated result is not taken for a lost lease.
@@ -80,6 +83,8 @@ struct LeaseEntry {
     session: u32,
     attempt: u32,
     threads: u16,
+    /// Its handler may end the job inside its own transaction.
+    transactional: bool,
     leased_at: Wall,
     /// Whether the assignment is committed: only then may its worker hear of it.
     committed: bool,
@@ -104,6 +109,7 @@ pub struct Coordinator {
     ready: Ready,
     classes: Classes,
     queues: HashMap<QueueName, QueueEntry>,
+    kinds: HashMap<Kind, KindSettings>,
     fleet: Fleet,
     lines: Lines,
     sessions: Sessions,
@@ -133,6 +139,7 @@ impl Coordinator {
             ready: Ready::new(),
             classes: Classes::default(),
             queues: HashMap::new(),
+            kinds: HashMap::new(),
             fleet: Fleet::new(),
             lines: Lines::default(),
             sessions: Sessions::default(),

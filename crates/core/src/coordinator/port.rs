@@ -7,8 +7,9 @@ use crate::change::{Applied, Batch, Idempotency, NewJob, Submitted};
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};
 use crate::job::State;
+use crate::kind::KindSettings;
 use crate::message::{ToLeader, ToWorker};
-use crate::name::QueueName;
+use crate::name::{Kind, QueueName};
 use crate::queue::QueueSettings;
 use crate::time::Mono;
 
@@ -73,10 +74,25 @@ pub enum Ask {
     Replay(JobId),
     /// Change a queue's settings.
     PutQueue(QueueName, QueueSettings),
+    /// Change a kind's settings.
+    PutKind(Kind, KindSettings),
+    /// Take in what was submitted inside the store, in this order; at most [`crate::limits::INBOX_ROWS`].
+    Intake(Vec<InboxJob>),
     /// Remove the dead jobs of a queue, a bounded number at a time.
     PurgeDead(QueueName),
     /// Take nothing new on this worker.
     DrainWorker(SessionId),
+}
+
+/// A job that was submitted inside the store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InboxJob {
+    /// Its row in the inbox.
+    pub row: i64,
+    /// What was asked for. Its `seq`, `created_at` and `due_at` are set by the coordinator.
+    pub job: NewJob,
+    /// Why it cannot be run, if so: then it is dead from the start.
+    pub refused: Option<String>,
 }
 
 /// The answer to an [`Ask`].
@@ -94,6 +110,10 @@ pub enum Reply {
     Replayed,
     /// The queue has these settings now.
     Queue(QueueSettings),
+    /// The kind has these settings now.
+    Kind(KindSettings),
+    /// Everything that was handed over from the inbox is out of it.
+    TakenIn,
     /// So many were removed; the purge is complete if fewer than asked for.
     Purged(u64),
     /// The worker was told.
@@ -123,6 +143,9 @@ pub enum Refusal {
     /// There is no such worker.
     #[error("there is no such worker")]
     NoSuchWorker,
+    /// Users' transactions do not reach this store.
+    #[error("kind `{0}` cannot be transactional: that needs jobs to be kept in PostgreSQL")]
+    NoTransactions(Kind),
     /// Nothing was written; the same request may succeed later.
     #[error("nothing was written: {0}")]
     Store(String),

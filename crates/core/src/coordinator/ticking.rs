@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::change::{Change, LiveJob};
+use crate::change::{Applied, Change, LiveJob};
 use crate::coordinator::commits::Effect;
 use crate::coordinator::port::Output;
 use crate::coordinator::ready::ClassId;
@@ -163,7 +163,8 @@ impl Coordinator {
         self.commits.push(Change::Prune { now: now.wall, limit }, Effect::Prune);
     }
 
-    pub(crate) fn pruned(&mut self, now: Now, removed: u64) {
+    pub(crate) fn pruned(&mut self, now: Now, applied: Applied) {
+        let removed = self.removed(applied);
         let more = removed >= self.options.prune_limit as u64;
         let pause = if more { PRUNE_AGAIN } else { self.options.prune_every };
         self.timers.insert(now.mono + pause, Timer::Prune);

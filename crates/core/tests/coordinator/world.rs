@@ -225,6 +225,7 @@ pub(crate) fn apply(change: &Change) -> Applied {
         | Change::OpenSession(_)
         | Change::CloseSession(..)
         | Change::PutQueue(..)
+        | Change::PutKind(..)
         | Change::Log(_) => Applied::Done,
     }
 }

@@ -82,6 +82,34 @@ impl std::ops::AddAssign for Joint {
     }
 }
 
+/// How often users' transactions did something, so that a run can show that they did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Completions {
+    /// A handler ended its job.
+    pub(crate) ended: u64,
+    /// A handler had lost its lease.
+    pub(crate) refused: u64,
+    /// The leader was about to write something else about that attempt.
+    pub(crate) otherwise: u64,
+    /// A job came out of the inbox.
+    pub(crate) taken_in: u64,
+    /// A job came out of the inbox dead.
+    pub(crate) taken_in_dead: u64,
+    /// A row of the inbox was taken in before.
+    pub(crate) taken_before: u64,
+}
+
+impl std::ops::AddAssign for Completions {
+    fn add_assign(&mut self, more: Completions) {
+        self.ended += more.ended;
+        self.refused += more.refused;
+        self.otherwise += more.otherwise;
+        self.taken_in += more.taken_in;
+        self.taken_in_dead += more.taken_in_dead;
+        self.taken_before += more.taken_before;
+    }
+}
+
 /// See the head of this file.
 pub(crate) struct Checker {
     pub(crate) now: Time,
@@ -98,6 +126,14 @@ pub(crate) struct Checker {
     answers: BTreeMap<String, JobId>,
     acked: BTreeSet<JobId>,
     refused: BTreeSet<JobId>,
+    /// Jobs that were submitted inside the store.
+    pub(crate) enqueued: BTreeSet<JobId>,
+    /// Leases whose handler ended the job itself, until the leader knows.
+    pub(crate) elsewhere: BTreeSet<Fence>,
+    /// Leases that were given as transactional.
+    pub(crate) transactional: BTreeSet<Fence>,
+    /// How often that happened, and how often it was refused.
+    pub(crate) completions: Completions,
     pub(crate) queues_paused: BTreeMap<QueueName, bool>,
     pub(crate) lost: u64,
     pub(crate) starts: Vec<JobId>,
@@ -125,6 +161,10 @@ impl Checker {
             answers: BTreeMap::new(),
             acked: BTreeSet::new(),
             refused: BTreeSet::new(),
+            enqueued: BTreeSet::new(),
+            elsewhere: BTreeSet::new(),
+            transactional: BTreeSet::new(),
+            completions: Completions::default(),
             queues_paused: BTreeMap::new(),
             lost: 0,
             starts: Vec::new(),
@@ -321,7 +361,9 @@ impl Checker {
 
     /// Every client is answered, every job is final.
     pub(crate) fn all_final(&self, clients: &[Client]) -> bool {
-        clients.iter().all(Client::is_answered) && self.jobs.values().all(|record| record.end.is_some())
+        clients.iter().all(Client::is_answered)
+            && self.enqueued.is_empty()
+            && self.jobs.values().all(|record| record.end.is_some())
     }
 
     /// Jobs that are not final, for people.

@@ -31,6 +31,10 @@ pub(crate) struct Client {
     pub(crate) job: Option<JobId>,
     /// It has no key and was not answered: it must not ask again.
     pub(crate) gave_up: bool,
+    /// It submits in a transaction of its own.
+    enqueues: bool,
+    /// What it submits so cannot be run.
+    pub(crate) invalid: bool,
 }
 
 /// What a ticket stands for.
@@ -64,13 +68,21 @@ impl Client {
         let delay = rng.one_in(4).then(|| Duration::from_millis(rng.range(200, 5_000)));
         let expires = rng.one_in(8).then(|| Duration::from_millis(rng.range(6_000, 12_000)));
         let key = (!rng.one_in(4)).then(|| format!("key {index}"));
-        Client { key, spec, delay, expires, tried: false, job: None, gave_up: false }
+        let (tried, gave_up, enqueues, invalid) = (false, false, false, false);
+        Client { key, spec, delay, expires, tried, job: None, gave_up, enqueues, invalid }
     }
 
     /// A client of a script: asks until it is answered.
     pub(crate) fn scripted(key: &str, spec: JobSpec) -> Client {
         let key = Some(key.to_owned());
-        Client { key, spec, delay: None, expires: None, tried: false, job: None, gave_up: false }
+        let (tried, gave_up, enqueues, invalid) = (false, false, false, false);
+        Client { key, spec, delay: None, expires: None, tried, job: None, gave_up, enqueues, invalid }
+    }
+
+    /// Some clients submit in transactions of their own, some of them what cannot be run.
+    pub(crate) fn may_enqueue(&mut self, rng: &mut Rng) {
+        self.enqueues = rng.one_in(3);
+        self.invalid = rng.one_in(6);
     }
 
     /// Whether there is nothing more to wait for.
@@ -85,7 +97,8 @@ impl World {
         if self.clients[client].is_answered() {
             return;
         }
-        if self.clients[client].key.is_none() && self.clients[client].tried {
+        if self.clients[client].key.is_none() && self.clients[client].tried && !self.clients[client].enqueues
+        {
             self.clients[client].gave_up = true;
             return;
         }
@@ -97,6 +110,10 @@ impl World {
             this.spec.run_at = this.delay.map_or(this.spec.run_at, |d| Some(now + d));
             this.spec.options.expires_at =
                 this.expires.map_or(this.spec.options.expires_at, |d| Some(now + d));
+        }
+        if this.enqueues {
+            self.enqueue(client, id);
+            return;
         }
         let job = NewJob { id, seq: 0, created_at: Wall(0), due_at: Wall(0), spec: this.spec.clone() };
         let idempotency = this.key.clone().map(|key| Idempotency {
@@ -117,14 +134,20 @@ impl World {
 
     /// Sends a request to the server that seems to lead.
     pub(crate) fn send_ask(&mut self, errand: Errand, ask: Ask) {
-        let ticket = Ticket(self.tickets.len() as u64);
-        self.tickets.push(errand);
+        let ticket = self.ticket(errand);
         let any = self.rng.index(self.servers.len());
         let sure = self.healed || self.rng.percent(80);
         let server = self.leader().filter(|_| sure).unwrap_or(any);
         let life = self.servers[server].life;
         let delay = self.rng.range(MS, 10 * MS);
         self.after(delay, Event::Asked { server, life, ticket, ask });
+    }
+
+    /// A ticket for this errand.
+    pub(crate) fn ticket(&mut self, errand: Errand) -> Ticket {
+        let ticket = Ticket(self.tickets.len() as u64);
+        self.tickets.push(errand);
+        ticket
     }
 
     /// A server answers. What it says must be true at this very moment.
@@ -149,6 +172,8 @@ impl World {
                 | Reply::Due
                 | Reply::Replayed
                 | Reply::Queue(_)
+                | Reply::Kind(_)
+                | Reply::TakenIn
                 | Reply::Purged(_)
                 | Reply::Draining
                 | Reply::Refused(_) => {

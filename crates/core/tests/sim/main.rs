@@ -7,11 +7,15 @@
 //!
 //! - `random.rs`: many seeds, each with its own mixture of faults.
 //! - `stories.rs`: the ways in which earlier drafts failed, told one by one.
+//! - `doors.rs`: jobs that are submitted and ended in transactions of users, of which the leader learns late.
 //! - `bugs.rs`: deliberate mistakes in the protocol, each of which must be caught.
 
 mod bugs;
 mod checker;
 mod client;
+mod completed;
+mod doors;
+mod elsewhere;
 mod ending;
 mod faults;
 mod net;

@@ -28,6 +28,8 @@ pub(crate) struct Server {
     tick_at: Time,
     /// Which stream a session's number is, on this server.
     pub(crate) links: BTreeMap<(SessionId, u64), usize>,
+    /// Its next look into the inbox.
+    pub(crate) look_at: Time,
     /// Read from streams while it did not lead.
     unread: Vec<(usize, ToLeader)>,
 }
@@ -57,6 +59,7 @@ impl Server {
             cut_until: 0,
             tick_at: 0,
             links: BTreeMap::new(),
+            look_at: 0,
             unread: Vec::new(),
         }
     }
@@ -107,6 +110,7 @@ impl World {
             Role::Leading(_) => {
                 self.lead(server, Input::Tick);
                 self.renew(server);
+                self.look_into_inbox(server);
             }
         }
     }
@@ -195,6 +199,7 @@ impl World {
                     self.carry_out(server, step);
                 }
             }
+            StoreAnswer::Inbox(rows) => self.inbox_seen(server, rows),
             StoreAnswer::Committed { term, number, result } => self.settled(server, term, number, result),
             StoreAnswer::Renewed { term, sent_at, held } => {
                 if self.servers[server].term() != Some(term) {

@@ -108,6 +108,8 @@ pub(crate) struct Faults {
     pub(crate) bounces: bool,
     /// Half of the handlers run for several TTLs.
     pub(crate) long_runs: bool,
+    /// Handlers end jobs, and clients submit them, in transactions of their own.
+    pub(crate) transactional: bool,
     /// Seconds between one trouble and the next.
     pub(crate) rare: bool,
     /// One server with an exclusive lock: authority does not run out.
@@ -143,6 +145,7 @@ impl Faults {
             drift: on(),
             bounces: on(),
             long_runs: on(),
+            transactional: false,
             rare: false,
             embedded: false,
         };
@@ -156,6 +159,8 @@ impl Faults {
             faults.store_delays = false;
             faults.store_outages = false;
         }
+        // An embedded store is out of reach for everyone else.
+        faults.transactional = !faults.embedded && rng.percent(40);
         faults
     }
 
@@ -171,6 +176,7 @@ impl Faults {
             partitions: rng.percent(20),
             store_delays: rng.percent(30),
             drift: rng.percent(50),
+            transactional: rng.percent(30),
             ..Faults::default()
         }
     }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use ganger_core::change::{Applied, Batch, Snapshot};
 use ganger_core::{Mono, Term};
+use ganger_store::shared::InboxRow;
 use ganger_store::{CommitError, MemoryState, StoreError};
 
+use crate::elsewhere::ROWS;
 use crate::setup::{ANSWER_WITHIN, MS, S, Time, wall};
 use crate::world::{Event, World};
 
@@ -42,6 +44,8 @@ pub(crate) enum StoreAsk {
         more_than: u64,
     },
     Load,
+    /// Read the inbox.
+    Inbox,
     Commit {
         term: Term,
         batch: Arc<Batch>,
@@ -67,7 +71,7 @@ impl StoreAsk {
             StoreAsk::Bump { .. } => Sort::Bump,
             StoreAsk::Load => Sort::Load,
             StoreAsk::Commit { .. } => Sort::Commit,
-            StoreAsk::Poll | StoreAsk::Renew { .. } => Sort::Other,
+            StoreAsk::Poll | StoreAsk::Inbox | StoreAsk::Renew { .. } => Sort::Other,
         }
     }
 }
@@ -89,6 +93,7 @@ pub(crate) enum StoreAnswer {
     },
     Bumped(Term),
     Loaded(Box<Snapshot>),
+    Inbox(Vec<InboxRow>),
     Committed {
         term: Term,
         number: u64,
@@ -163,6 +168,7 @@ impl World {
                 StoreAnswer::Bumped(term)
             }
             StoreAsk::Load => StoreAnswer::Loaded(Box::new(self.store.state.load())),
+            StoreAsk::Inbox => StoreAnswer::Inbox(self.store.state.inbox(ROWS)),
             StoreAsk::Commit { term, batch } => {
                 let result = self.commit(term, &batch);
                 StoreAnswer::Committed { term, number: batch.number, result }
@@ -223,6 +229,7 @@ fn brief(batch: &Batch) -> String {
         Change::Replay(r) => format!("replay {}", short(r.job)),
         Change::OpenSession(s) => format!("open {}", tail(&s.id.to_string())),
         Change::CloseSession(id, _) => format!("close {}", tail(&id.to_string())),
+        Change::PutKind(kind, settings) => format!("kind {kind} transactional {}", settings.transactional),
         Change::PutQueue(queue, settings) => format!("queue {queue} paused {}", settings.paused),
         Change::Log(_) => "log".into(),
         Change::PurgeDead { .. } => "purge".into(),

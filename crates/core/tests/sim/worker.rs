@@ -73,6 +73,13 @@ impl Worker {
         }
     }
 
+    /// What the handler under this lease will say, if it still runs.
+    pub(crate) fn will_report(&mut self, fence: Fence, report: Report) {
+        if let Some(run) = self.runs.get_mut(&fence) {
+            run.report = report;
+        }
+    }
+
     /// Handlers of this worker may overlap with others: it was told to let them finish.
     pub(crate) fn continues(&self) -> bool {
         self.on_lapse == OnLapse::Continue
@@ -277,6 +284,7 @@ impl World {
         let life = self.workers[worker].life;
         self.workers[worker].runs.insert(work.fence, run);
         self.after(takes, Event::HandlerEnds { worker, life, fence: work.fence, plan: 0 });
+        self.plan_completion(worker, work, takes);
         if let Some(timeout) = work.timeout {
             let at = self.workers[worker].clock.when(began + timeout);
             self.after(at - self.now, Event::HandlerOverdue { worker, life, fence: work.fence });

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ganger_core::change::Batch;
 use ganger_core::coordinator::port::{Ask, Reply, Ticket};
-use ganger_core::{Fence, SessionId, Term};
+use ganger_core::{Fence, JobId, SessionId, Term};
 
 use crate::checker::Checker;
 use crate::client::Client;
@@ -47,6 +47,10 @@ pub(crate) enum Event {
     HandlerEnds { worker: usize, life: u32, fence: Fence, plan: u32 },
     /// A handler has run as long as it may.
     HandlerOverdue { worker: usize, life: u32, fence: Fence },
+    /// The transaction of a handler comes to its commit.
+    Complete { worker: usize, life: Option<u32>, job: JobId, fence: Fence },
+    /// A person marks a kind as transactional.
+    MarkKind,
     /// A supervisor tells that a worker process died.
     Died(SessionId),
     /// A client sends its submission, for the first time or again.
@@ -155,10 +159,16 @@ impl World {
     /// Adds the clients and the faults of a random run.
     pub(crate) fn populate(&mut self) {
         for client in 0..self.setup.jobs {
-            let made = Client::random(client, &mut self.rng);
+            let mut made = Client::random(client, &mut self.rng);
+            if self.setup.faults.transactional {
+                made.may_enqueue(&mut self.rng);
+            }
             self.clients.push(made);
             let at = self.rng.range(0, 16 * S);
             self.after(at, Event::Submit(client));
+        }
+        if self.setup.faults.transactional {
+            self.after(S, Event::MarkKind);
         }
         self.after(500 * MS, Event::Fault);
         if self.setup.faults.meddling {
@@ -247,6 +257,8 @@ impl World {
             Event::WorkerStarts(worker) => self.worker_starts(worker),
             Event::HandlerEnds { worker, life, fence, plan } => self.handler_ends(worker, life, fence, plan),
             Event::HandlerOverdue { worker, life, fence } => self.handler_overdue(worker, life, fence),
+            Event::Complete { worker, life, job, fence } => self.complete(worker, life, job, fence),
+            Event::MarkKind => self.mark_kind(),
             Event::Died(session) => self.worker_died(session),
             Event::Submit(client) => self.submit(client),
             Event::Asked { server, life, ticket, ask } => self.asked(server, life, ticket, ask),
@@ -273,7 +285,8 @@ impl World {
             Event::Broken { conn } => worker(self.conns[*conn].worker),
             Event::Connect { worker: w, .. }
             | Event::HandlerEnds { worker: w, .. }
-            | Event::HandlerOverdue { worker: w, .. } => worker(*w),
+            | Event::HandlerOverdue { worker: w, .. }
+            | Event::Complete { worker: w, life: Some(_), .. } => worker(*w),
             Event::WorkerTick(w) => worker(*w),
             Event::StoreCalled(_)
             | Event::ServerStarts(_)
@@ -282,6 +295,8 @@ impl World {
             | Event::Submit(_)
             | Event::Replied(..)
             | Event::Fault
+            | Event::Complete { .. }
+            | Event::MarkKind
             | Event::Meddle => 0,
         };
         (until > self.now).then_some(until)

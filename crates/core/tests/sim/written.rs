@@ -21,6 +21,9 @@ impl Checker {
         match change {
             Change::Submit(submission) => self.submitted(submission, applied),
             Change::Assign(assignment) => self.assigned(assignment),
+            Change::End(end) if matches!(applied, Applied::EndedElsewhere { .. }) => {
+                self.ended_elsewhere(end, applied);
+            }
             Change::End(end) => self.ended(end, at),
             Change::Finish(finish) => {
                 let leased = self.jobs.get(&finish.job).is_some_and(|record| record.lease.is_some());
@@ -58,17 +61,21 @@ impl Checker {
             Change::PutQueue(queue, settings) => {
                 self.queues_paused.insert(queue.clone(), settings.paused);
             }
-            Change::Log(_) | Change::PurgeDead { .. } | Change::Prune { .. } => {}
+            Change::PutKind(..) | Change::Log(_) | Change::PurgeDead { .. } | Change::Prune { .. } => {}
         }
     }
 
     fn submitted(&mut self, submission: &Submission, applied: &Applied) {
         self.named.extend(submission.jobs.iter().map(|new| (new.id, false)));
+        self.completions.taken_before += u64::from(*applied == Applied::Taken);
         let Applied::Submitted(Submitted::Accepted(intakes)) = applied else { return };
         for (new, intake) in submission.jobs.iter().zip(intakes) {
+            if submission.inbox.is_some() {
+                self.left_the_inbox(new.id, *intake, submission.is_refused());
+            }
             if *intake == Intake::Created(new.id) {
                 self.named.insert(new.id, true);
-                self.took_in(new);
+                self.took_in(new, submission.is_refused());
             }
         }
         if submission.idempotency.is_some() {
@@ -82,8 +89,11 @@ impl Checker {
         self.require(open, || format!("a lease is given to {session}, which is not open"));
         let before = self.joint.void;
         for (fence, lease) in assignment.fenced() {
-            let void = self.named.get(&lease.job) == Some(&false);
+            let void = self.named.get(&lease.job) == Some(&false) && !self.jobs.contains_key(&lease.job);
             let fate = if void { LeaseFate::Void } else { LeaseFate::Open };
+            if lease.transactional {
+                self.transactional.insert(fence);
+            }
             let known = self.fates.insert(fence, fate);
             self.require(known.is_none(), || format!("{fence} is given twice"));
             if void {
@@ -108,11 +118,12 @@ impl Checker {
         self.joint.mixed += u64::from(void > 0 && void < assignment.leases.len());
     }
 
-    fn took_in(&mut self, new: &ganger_core::change::NewJob) {
+    fn took_in(&mut self, new: &ganger_core::change::NewJob, dead: bool) {
         self.check_not_refused(new.id);
         let key = |r: &Record| (r.new.spec.kind.clone(), r.new.spec.options.unique_key.clone());
         let mine = (new.spec.kind.clone(), new.spec.options.unique_key.clone());
-        let twin = self.jobs.values().find(|r| mine.1.is_some() && r.end.is_none() && key(r) == mine);
+        let twin =
+            self.jobs.values().find(|r| !dead && mine.1.is_some() && r.end.is_none() && key(r) == mine);
         if let Some(twin) = twin.map(|record| short(record.new.id)) {
             self.fail(format!("P8: {} and {twin} live under one unique key", short(new.id)));
         }
@@ -121,7 +132,13 @@ impl Checker {
             new: new.clone(),
             standing: Standing::default(),
             lease: None,
-            end: None,
+            end: dead.then(|| End {
+                state: State::Dead,
+                at: new.created_at,
+                result: None,
+                reason: Some("it cannot be run".into()),
+                keep: true,
+            }),
             cancel_wanted: false,
             cancelled: Default::default(),
             started: Default::default(),
@@ -264,7 +281,7 @@ impl Checker {
     }
 
     /// P3: final once.
-    fn became_final(&mut self, job: JobId, end: &End) {
+    pub(crate) fn became_final(&mut self, job: JobId, end: &End) {
         let Some(record) = self.jobs.get_mut(&job) else {
             self.fail(format!("{} ends, which is not there", short(job)));
             return;

@@ -9,6 +9,7 @@ mod cluster;
 pub mod duration;
 mod explain;
 mod job;
+mod kind;
 mod problem;
 mod queue;
 mod stats;
@@ -19,6 +20,7 @@ pub use cluster::{ClusterBody, LeaderBody, RoleName, ServerBody};
 pub use duration::{HumanDuration, Timeout};
 pub use explain::{ExplainBody, GateBody, PositionBody};
 pub use job::{AttemptBody, AttemptsBody, CancelBody, JobBody, JobPage, ProgressBody, RetryBody, ScanBody};
+pub use kind::{KindBody, KindPut, KindsBody};
 pub use problem::{FieldProblem, ProblemBody};
 pub use queue::{
     CountsBody, KeepBody, PurgeBody, QueueBody, QueuePut, QueuesBody, RetentionBody, RetentionPut,

@@ -15,12 +15,14 @@ mod event_stream;
 mod events;
 mod exec_token;
 mod fields;
+mod from_inbox;
 mod guard;
 mod health;
 mod import;
 mod intake;
 mod job_reads;
 mod jobs;
+mod kinds;
 mod lines;
 mod list;
 mod observe;
@@ -48,6 +50,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 pub use exec_token::ExecToken;
 pub(crate) use fields::depth as json_depth;
+pub(crate) use from_inbox::from_inbox;
 pub use guard::HostPolicy;
 
 use crate::metrics::Metrics;
@@ -110,7 +113,7 @@ pub(crate) struct Shared {
     service: Service,
     options: HttpOptions,
     events: events::Hub,
-    /// Changes of queue settings are read, changed and written: one at a time.
+    /// Changes of settings are read, changed and written: one at a time.
     queue_changes: tokio::sync::Mutex<()>,
     /// The OpenAPI document, as text.
     openapi: String,

@@ -10,8 +10,8 @@ use utoipa_axum::routes;
 
 use super::problem::PROBLEM_JSON;
 use super::{
-    App, batch, claim, cluster, event_stream, health, import, job_reads, jobs, list, page, queues, stats,
-    workers,
+    App, batch, claim, cluster, event_stream, health, import, job_reads, jobs, kinds, list, page, queues,
+    stats, workers,
 };
 
 #[derive(OpenApi)]
@@ -33,6 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(list::routes())
         .merge(job_reads::routes())
         .merge(queues::routes())
+        .merge(kinds::routes())
         .merge(workers::routes())
         .merge(stats::routes())
         .merge(cluster::routes())

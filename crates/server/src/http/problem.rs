@@ -125,6 +125,9 @@ codes! {
     /// The queue takes nothing new.
     QueueDraining "queue_draining" CONFLICT false "The queue is draining and takes nothing new"
         "Resume the queue with POST /v1/queues/{queue}:resume, or use another one.";
+    /// Users' transactions do not reach the store.
+    NoTransactions "no_transactions" CONFLICT false "Kinds cannot be transactional in this store"
+        "Keep jobs in PostgreSQL, or leave the kind as it is.";
     /// A report under a lease that is over.
     LeaseLost "lease_lost" CONFLICT false "The lease is no longer held"
         "Stop the work: the job was given to another worker, or has ended.";
@@ -299,6 +302,7 @@ impl From<Refusal> for Problem {
             Refusal::UniqueHeld(_) => Problem::new(Code::UniqueKeyHeld, detail),
             Refusal::QueueDraining(_) => Problem::new(Code::QueueDraining, detail),
             Refusal::NoSuchWorker => Problem::new(Code::NoSuchWorker, detail),
+            Refusal::NoTransactions(_) => Problem::new(Code::NoTransactions, detail),
             // The coordinator passes on what the store said, and knows nothing of disks.
             Refusal::Store(reason) if reason.contains(StoreError::DISK_IS_FULL) => {
                 Problem::new(Code::StoreFull, detail)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ganger_core::change::{Idempotency, NewJob, Submitted};
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::{Ask, Refusal, Reply};
-use ganger_core::job::JobSpec;
+use ganger_core::job::{JobSpec, State};
 use ganger_core::name::QueueName;
 use ganger_core::queue::QueueSettings;
 use ganger_core::{JobId, Now, SessionId, Wall};
@@ -133,9 +133,13 @@ impl Service {
             Refusal::WrongState(state) => Err(ServiceError::WrongState(id, *state)),
             // It is not live, or live and should not be: the store knows which.
             Refusal::NoSuchJob | Refusal::NotFinal => {
-                Err(ServiceError::WrongState(id, self.stored(id).await?.state))
+                let state = self.stored(id).await?.state;
+                // Its handler has ended it in the store, and its worker has not reported: to the leader it runs.
+                let late = *refusal == Refusal::NotFinal && state.is_final();
+                Err(ServiceError::WrongState(id, if late { State::Running } else { state }))
             }
             Refusal::UniqueHeld(_)
+            | Refusal::NoTransactions(_)
             | Refusal::QueueDraining(_)
             | Refusal::NoSuchWorker
             | Refusal::Store(_)
@@ -143,7 +147,7 @@ impl Service {
         }
     }
 
-    async fn ask(&self, ask: Ask) -> Answer<Reply> {
+    pub(super) async fn ask(&self, ask: Ask) -> Answer<Reply> {
         self.leading()?;
         let reply = self.0.inbox.ask(ask).map_err(not_taken)?;
         let reply = self.answer(reply).await?;
@@ -180,7 +184,7 @@ fn not_taken(error: NotTaken) -> ServiceError {
 }
 
 /// A reply to another question: a bug, and no reason to claim that anything happened.
-fn misplaced() -> ServiceError {
+pub(super) fn misplaced() -> ServiceError {
     tracing::error!("the coordinator answered another question");
     ServiceError::Unknown("the coordinator answered another question".into())
 }

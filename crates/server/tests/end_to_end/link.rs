@@ -8,7 +8,7 @@ use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::{JobId, Term, Wall};
 use ganger_server::clock::Clock;
 use ganger_store::read::{ListQuery, Page, StoredJob};
-use ganger_store::shared::{Candidate, ClusterView, Election, ServerRecord, SharedStore};
+use ganger_store::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, SharedStore};
 use ganger_store::{CommitError, MemoryStore, Store, StoreError};
 use tokio::sync::watch;
 
@@ -144,6 +144,17 @@ impl SharedStore for Link {
 
     async fn cluster(&self) -> Result<ClusterView, StoreError> {
         self.shared_store()?.cluster().await
+    }
+
+    async fn inbox(&self, limit: usize) -> Result<Vec<InboxRow>, StoreError> {
+        self.shared_store()?.inbox(limit).await
+    }
+
+    async fn inbox_woken(&self) {
+        match self.shared_store() {
+            Ok(shared) => shared.inbox_woken().await,
+            Err(_) => std::future::pending().await,
+        }
     }
 
     async fn dangers(&self) -> Result<Vec<String>, StoreError> {

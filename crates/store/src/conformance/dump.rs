@@ -38,6 +38,7 @@ pub async fn dump(store: &dyn Store, now: Wall) -> Dump {
     snapshot.sessions.sort_by_key(|session| session.id);
     snapshot.assignments.sort_by_key(|assignment| assignment.first);
     snapshot.queues.sort_by(|a, b| a.0.cmp(&b.0));
+    snapshot.kinds.sort_by(|a, b| a.0.cmp(&b.0));
     snapshot.finals.sort();
     let mut query = ListQuery { limit: 7, ..ListQuery::default() };
     let mut jobs = Vec::new();
@@ -83,7 +84,13 @@ pub(super) async fn live_through(store: Arc<dyn Store>) {
     };
     let job = leader.new_job(unique("mail.send", "u", Duration::from_secs(60)));
     let kept = job.id;
-    leader.commit(vec![Change::Submit(Submission { idempotency: Some(idempotency), jobs: vec![job] })]).await;
+    leader
+        .commit(vec![Change::Submit(Submission {
+            idempotency: Some(idempotency),
+            jobs: vec![job],
+            inbox: None,
+        })])
+        .await;
     leader.run_to(session, kept, leader.succeeded()).await;
     let dead = leader.submit(spec("mail.send")).await;
     leader.run_to(session, dead, leader.dead()).await;

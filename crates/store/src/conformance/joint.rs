@@ -17,13 +17,13 @@ use crate::store::Store;
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn submit(jobs: Vec<NewJob>) -> Change {
-    Change::Submit(Submission { idempotency: None, jobs })
+    Change::Submit(Submission { idempotency: None, jobs, inbox: None })
 }
 
 fn submit_keyed(leader: &Leader, fingerprint: u8, jobs: Vec<NewJob>) -> Change {
     let (scope, key, until) = ("me".into(), "key".into(), leader.now + HOUR);
     let idempotency = Some(Idempotency { scope, key, fingerprint: [fingerprint; 32], until });
-    Change::Submit(Submission { idempotency, jobs })
+    Change::Submit(Submission { idempotency, jobs, inbox: None })
 }
 
 async fn assignments(leader: &Leader) -> Vec<Assignment> {

@@ -73,7 +73,8 @@ impl Leader {
     }
 
     pub(super) async fn submit_all(&mut self, jobs: Vec<NewJob>) -> Vec<Intake> {
-        let applied = self.commit_one(Change::Submit(Submission { idempotency: None, jobs })).await;
+        let applied =
+            self.commit_one(Change::Submit(Submission { idempotency: None, jobs, inbox: None })).await;
         let Applied::Submitted(Submitted::Accepted(intake)) = applied else {
             panic!("not accepted: {applied:?}")
         };
@@ -113,7 +114,10 @@ impl Leader {
     pub(super) fn assignment(&mut self, session: SessionId, jobs: &[JobId]) -> Assignment {
         let first = Fence { term: self.term, seq: self.fence + 1 };
         self.fence += jobs.len() as u64;
-        let leases = jobs.iter().map(|job| Lease { job: *job, attempt: 1, threads: 2 }).collect();
+        let leases = jobs
+            .iter()
+            .map(|job| Lease { job: *job, attempt: 1, threads: 2, transactional: false })
+            .collect();
         Assignment { session, first, at: self.now, leases }
     }
 
@@ -145,7 +149,14 @@ impl Leader {
             ended_at: self.now,
             fence,
         };
-        AttemptEnd { job: lease.job, fence, assignment: of.first, record: Some(record), after }
+        AttemptEnd {
+            job: lease.job,
+            fence,
+            assignment: of.first,
+            transactional: lease.transactional,
+            record: Some(record),
+            after,
+        }
     }
 
     /// Runs a job once, to an end in this state.

@@ -16,8 +16,9 @@ async fn submit_keyed(leader: &mut Leader, scope: &str, fingerprint: u8, jobs: V
     let until = leader.now + HOUR;
     let idempotency =
         Idempotency { scope: scope.into(), key: "key".into(), fingerprint: [fingerprint; 32], until };
-    let applied =
-        leader.commit_one(Change::Submit(Submission { idempotency: Some(idempotency), jobs })).await;
+    let applied = leader
+        .commit_one(Change::Submit(Submission { idempotency: Some(idempotency), jobs, inbox: None }))
+        .await;
     let Applied::Submitted(submitted) = applied else { panic!("{applied:?}") };
     submitted
 }
@@ -141,7 +142,7 @@ pub(super) async fn an_id_is_used_once(store: Arc<dyn Store>) {
     let mut leader = Leader::begin(store).await;
     let session = leader.open_session().await;
     let job = leader.new_job(spec("a"));
-    let submit = Change::Submit(Submission { idempotency: None, jobs: vec![job.clone()] });
+    let submit = Change::Submit(Submission { idempotency: None, jobs: vec![job.clone()], inbox: None });
     leader.refused(vec![submit.clone(), submit.clone()]).await;
     leader.commit(vec![submit.clone()]).await;
     leader.refused(vec![submit.clone()]).await;

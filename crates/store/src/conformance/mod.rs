@@ -7,6 +7,7 @@
 mod attempts;
 mod dump;
 pub mod election;
+mod elsewhere;
 mod finals;
 mod joint;
 mod leader;
@@ -105,6 +106,13 @@ const CLAIMS: &[Claim] = &claims! {
         only_open_sessions_get_leases,
         a_session_cannot_be_closed_over_a_lease,
         queue_settings_read_back;
+    elsewhere:
+        kind_settings_read_back,
+        a_kind_is_transactional_or_the_store_says_that_it_cannot_be,
+        a_lease_remembers_that_it_is_transactional,
+        a_transactional_lease_can_end_like_any_other,
+        the_end_of_a_job_that_is_gone_is_answered_with_how_it_ended,
+        a_row_that_is_not_in_the_inbox_was_taken_in_before;
     logs:
         a_log_is_kept_per_attempt_and_trimmed_at_its_bound,
         a_log_of_a_final_job_is_ignored;

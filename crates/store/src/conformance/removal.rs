@@ -128,7 +128,8 @@ pub(super) async fn ledger_entries_that_ran_out_are_pruned(store: Arc<dyn Store>
     let until = leader.now + limits::IDEMPOTENCY_KEPT;
     let idempotency = Idempotency { scope: "me".into(), key: "k".into(), fingerprint: [1; 32], until };
     let first = leader.new_job(unique("a", "u", limits::IDEMPOTENCY_KEPT));
-    let keyed = |jobs| Change::Submit(Submission { idempotency: Some(idempotency.clone()), jobs });
+    let keyed =
+        |jobs| Change::Submit(Submission { idempotency: Some(idempotency.clone()), jobs, inbox: None });
     leader.commit(vec![keyed(vec![first.clone()])]).await;
     leader.run_to(session, first.id, leader.succeeded()).await;
     // Both ran out; a submission dated before that would still meet them, were they not pruned.

@@ -27,7 +27,7 @@ pub(super) async fn a_deposed_leader_changes_nothing(store: Arc<dyn Store>) {
     let kept = old.submit(spec("a")).await;
     let mut new = Leader::begin(Arc::clone(&store)).await;
     let job = old.new_job(spec("b"));
-    let submission = Change::Submit(Submission { idempotency: None, jobs: vec![job] });
+    let submission = Change::Submit(Submission { idempotency: None, jobs: vec![job], inbox: None });
     for number in [1, old.number, old.number + 1, old.number + 2] {
         let batch = Batch { number, changes: vec![submission.clone()] };
         assert_eq!(store.commit(old.term, Arc::new(batch)).await, Err(CommitError::TermLost));
@@ -51,7 +51,7 @@ pub(super) async fn a_number_is_applied_once_and_answered_again(store: Arc<dyn S
     let job = leader.new_job(spec("a"));
     let id = job.id;
     let changes = vec![
-        Change::Submit(Submission { idempotency: None, jobs: vec![job] }),
+        Change::Submit(Submission { idempotency: None, jobs: vec![job], inbox: None }),
         Change::OpenSession(session),
         Change::CancelWanted(id),
     ];
@@ -80,6 +80,7 @@ pub(super) async fn an_unusual_answer_is_also_given_again(store: Arc<dyn Store>)
         Change::Submit(Submission {
             idempotency: None,
             jobs: vec![leader.new_job(unique("a", "k", Duration::ZERO)), leader.new_job(spec("b"))],
+            inbox: None,
         }),
         leader.replay(dead),
         Change::CancelWanted(dead),
@@ -141,7 +142,7 @@ pub(super) async fn a_refused_batch_leaves_no_trace_and_takes_no_number(store: A
     let change = Change::End(leader.end(&assignment, 0, 1, Outcome::Ok, after));
     leader
         .refused(vec![
-            Change::Submit(Submission { idempotency: None, jobs: vec![job.clone()] }),
+            Change::Submit(Submission { idempotency: None, jobs: vec![job.clone()], inbox: None }),
             Change::Assign(good),
             change.clone(),
             Change::CancelWanted(id),
@@ -151,5 +152,7 @@ pub(super) async fn a_refused_batch_leaves_no_trace_and_takes_no_number(store: A
         .await;
     assert_eq!(dump(&*store, leader.now).await, before);
     // The same number serves, the lease is still there to end, and the unique key is free.
-    leader.commit(vec![Change::Submit(Submission { idempotency: None, jobs: vec![job] }), change]).await;
+    leader
+        .commit(vec![Change::Submit(Submission { idempotency: None, jobs: vec![job], inbox: None }), change])
+        .await;
 }

@@ -4,8 +4,9 @@ use ganger_core::change::{
     After, Applied, Assignment, AttemptEnd, Change, End, Finish, Intake, LiveJob, LogLines, NewJob, Replay,
     Replayed, SessionRecord, Submission, Submitted,
 };
+use ganger_core::job::State;
 use ganger_core::rules::Standing;
-use ganger_core::{JobId, SessionId, Wall};
+use ganger_core::{Fence, JobId, SessionId, Wall};
 
 use super::state::{Answer, Final, Live, MemoryState, OpenLease};
 use crate::log::append_log;
@@ -15,6 +16,7 @@ use crate::store::StoreError;
 impl MemoryState {
     pub(super) fn apply(&mut self, change: &Change) -> Result<Applied, StoreError> {
         match change {
+            Change::Submit(submission) if !self.leave_inbox(submission) => Ok(Applied::Taken),
             Change::Submit(submission) => self.submit(submission).map(Applied::Submitted),
             Change::Assign(assignment) => self.assign(assignment),
             Change::End(end) => self.end_attempt(end),
@@ -32,6 +34,10 @@ impl MemoryState {
             Change::CloseSession(id, _) => Ok(self.close_session(*id)),
             Change::PutQueue(name, settings) => {
                 self.queues.put(name.clone(), *settings);
+                Ok(Applied::Done)
+            }
+            Change::PutKind(name, settings) => {
+                self.kinds.put(name.clone(), *settings);
                 Ok(Applied::Done)
             }
             Change::Log(lines) => Ok(self.append(lines)),
@@ -64,6 +70,10 @@ impl MemoryState {
                 Submitted::KeyReused
             });
         }
+        if let Some(reason) = submission.inbox.as_ref().and_then(|inbox| inbox.refused.as_ref()) {
+            let dead = submission.jobs.iter().map(|job| self.take_in_dead(job, reason));
+            return Ok(Submitted::Accepted(dead.collect::<Result<_, _>>()?));
+        }
         let intake = submission.jobs.iter().map(|job| self.take_in(job)).collect::<Result<Vec<_>, _>>()?;
         if let Some(key) = &submission.idempotency {
             let answer = Answer { fingerprint: key.fingerprint, until: key.until, intake: intake.clone() };
@@ -77,18 +87,36 @@ impl MemoryState {
             self.not_created.insert(new.id);
             return Ok(Intake::Duplicate(holder));
         }
+        let live = self.new_row(new)?;
+        self.hold_unique(&new.spec.kind, &new.spec.options, new.id, None);
+        self.live.put(new.id, live);
+        Ok(Intake::Created(new.id))
+    }
+
+    /// A job that cannot be run: it is dead from the start, and holds no unique key.
+    fn take_in_dead(&mut self, new: &NewJob, reason: &str) -> Result<Intake, StoreError> {
+        let was = self.new_row(new)?;
+        let end = End {
+            state: State::Dead,
+            at: new.created_at,
+            result: None,
+            reason: Some(reason.to_owned()),
+            keep: true,
+        };
+        self.finals.put(new.id, Final { was, end });
+        Ok(Intake::Created(new.id))
+    }
+
+    fn new_row(&mut self, new: &NewJob) -> Result<Live, StoreError> {
         if self.live.contains_key(&new.id) || self.finals.contains_key(&new.id) {
             return Err(refusal::id_taken(new.id));
         }
-        self.hold_unique(&new.spec.kind, &new.spec.options, new.id, None);
         self.last_seq = self.last_seq.max(new.seq);
-        let live = Live {
+        Ok(Live {
             job: LiveJob::from(new),
             run_at: new.spec.run_at,
             payload: new.spec.payload.as_str().into(),
-        };
-        self.live.put(new.id, live);
-        Ok(Intake::Created(new.id))
+        })
     }
 
     fn assign(&mut self, assignment: &Assignment) -> Result<Applied, StoreError> {
@@ -123,22 +151,16 @@ impl MemoryState {
 
     fn end_attempt(&mut self, end: &AttemptEnd) -> Result<Applied, StoreError> {
         if !self.live.contains_key(&end.job) {
+            if end.transactional {
+                return Ok(self.ended_elsewhere(end.job));
+            }
             return Err(refusal::not_live("end an attempt of", end.job));
         }
         match self.leases.get(&end.job) {
             Some(open) if open.fence == end.fence && open.assignment == end.assignment => {}
             Some(_) | None => return Err(refusal::not_the_lease(end.job, end.fence)),
         }
-        self.leases.take(&end.job);
-        let over = self.assignments.get(&end.assignment).is_some_and(|assignment| {
-            assignment
-                .leases
-                .iter()
-                .all(|l| self.leases.get(&l.job).is_none_or(|open| open.assignment != end.assignment))
-        });
-        if over {
-            self.assignments.take(&end.assignment);
-        }
+        self.end_lease(end.job, end.assignment);
         if let Some(record) = &end.record {
             self.attempts.put((end.job, record.number), record.clone());
         }
@@ -154,6 +176,17 @@ impl MemoryState {
         Ok(Applied::Done)
     }
 
+    /// The lease of a job is over, and with the last one its assignment.
+    pub(super) fn end_lease(&mut self, job: JobId, of: Fence) {
+        self.leases.take(&job);
+        let over = self.assignments.get(&of).is_some_and(|assignment| {
+            assignment.leases.iter().all(|l| self.leases.get(&l.job).is_none_or(|open| open.assignment != of))
+        });
+        if over {
+            self.assignments.take(&of);
+        }
+    }
+
     fn finish(&mut self, finish: &Finish) -> Result<Applied, StoreError> {
         if !self.live.contains_key(&finish.job) {
             return Err(refusal::not_live("finish", finish.job));
@@ -165,7 +198,12 @@ impl MemoryState {
         Ok(Applied::Done)
     }
 
-    fn make_final(&mut self, id: JobId, standing: Option<Standing>, end: &End) -> Result<(), StoreError> {
+    pub(super) fn make_final(
+        &mut self,
+        id: JobId,
+        standing: Option<Standing>,
+        end: &End,
+    ) -> Result<(), StoreError> {
         if !end.state.is_final() {
             return Err(refusal::not_final(id, end.state));
         }

@@ -6,6 +6,7 @@
 //! it can be shared as PostgreSQL is ([`MemoryStore::for_cluster`]).
 
 mod apply;
+mod elsewhere;
 mod ledger;
 mod reads;
 mod removal;
@@ -25,6 +26,7 @@ use crate::read::{ListQuery, Page, StoredJob};
 use crate::shared::SharedStore;
 use crate::store::{CommitError, Store, StoreError};
 
+pub use elsewhere::Completed;
 pub use state::MemoryState;
 
 /// [`MemoryState`] behind a lock.

@@ -58,8 +58,14 @@ impl MemoryState {
     }
 
     fn remove_oldest(&mut self, limit: usize, tallies: &mut Tallies, chosen: impl Fn(&Final) -> bool) {
-        let mut found: Vec<(Wall, JobId)> =
-            self.finals.iter().filter(|(_, job)| chosen(job)).map(|(id, job)| (job.end.at, *id)).collect();
+        // What the leader does not know to be final it cannot take for removed.
+        let known = |id: &JobId| !self.elsewhere.contains_key(id);
+        let mut found: Vec<(Wall, JobId)> = self
+            .finals
+            .iter()
+            .filter(|(id, job)| chosen(job) && known(id))
+            .map(|(id, job)| (job.end.at, *id))
+            .collect();
         found.sort();
         for (_, id) in found.into_iter().take(limit) {
             if let Some(job) = self.finals.take(&id) {

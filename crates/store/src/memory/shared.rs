@@ -11,7 +11,7 @@ use ganger_core::{Mono, Now, Term, Wall};
 
 use super::MemoryState;
 use crate::shared::{
-    Candidate, ClusterView, Election, LeaderView, SERVER_FORGOTTEN_AFTER, ServerRecord, ServerView,
+    Candidate, ClusterView, Election, InboxRow, LeaderView, SERVER_FORGOTTEN_AFTER, ServerRecord, ServerView,
     SharedStore,
 };
 use crate::store::{CommitError, StoreError};
@@ -119,6 +119,14 @@ impl SharedStore for Cluster {
             Some(_) | None => return Err(CommitError::TermLost),
         }
         Ok(())
+    }
+
+    async fn inbox(&self, limit: usize) -> Result<Vec<InboxRow>, StoreError> {
+        Ok(self.state().inbox(limit))
+    }
+
+    async fn inbox_woken(&self) {
+        std::future::pending().await
     }
 
     async fn resign(&self, term: Term) -> Result<(), CommitError> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ganger_core::change::{
     Applied, Assignment, AttemptRecord, Batch, Change, End, Intake, LiveJob, SessionRecord, Snapshot,
 };
+use ganger_core::kind::KindSettings;
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::queue::QueueSettings;
 use ganger_core::sabotage::{self, Bug};
@@ -13,6 +14,7 @@ use ganger_core::{Fence, JobId, SessionId, Term, Wall};
 
 use super::table::Table;
 use crate::refusal;
+use crate::shared::InboxRow;
 use crate::store::{CommitError, StoreError};
 use crate::tallies::Tallies;
 
@@ -36,6 +38,13 @@ pub struct MemoryState {
     /// Sessions ever opened, but for closed claims; `None` once closed.
     pub(super) sessions: Table<SessionId, Option<SessionRecord>>,
     pub(super) queues: Table<QueueName, QueueSettings>,
+    pub(super) kinds: Table<Kind, KindSettings>,
+    /// What users' transactions submitted, until the leader takes it in.
+    pub(super) inbox: Table<i64, InboxRow>,
+    /// Number of the last row of the inbox.
+    pub(super) last_row: i64,
+    /// Jobs that their handlers ended, until the leader knows.
+    pub(super) elsewhere: Table<JobId, ()>,
     pub(super) idempotency: Table<(String, String), Answer>,
     pub(super) unique: Table<(Kind, String), Holder>,
     pub(super) logs: Table<(JobId, u32), String>,
@@ -97,6 +106,8 @@ impl MemoryState {
         self.resigned = false;
         self.batch = 0;
         self.outcomes.clear();
+        // A new leader finds them final.
+        self.elsewhere = Table::default();
         self.term
     }
 
@@ -143,6 +154,7 @@ impl MemoryState {
             sessions: self.sessions.values().flatten().cloned().collect(),
             assignments: self.assignments.values().cloned().collect(),
             queues: self.queues.iter().map(|(name, settings)| (name.clone(), *settings)).collect(),
+            kinds: self.kinds.iter().map(|(name, settings)| (name.clone(), *settings)).collect(),
             finals: finals.into_vec(),
             last_seq: self.last_seq,
         }
@@ -198,7 +210,7 @@ impl MemoryState {
         Ok(outcomes)
     }
 
-    fn keep(&mut self) {
+    pub(super) fn keep(&mut self) {
         self.live.commit();
         self.finals.commit();
         self.attempts.commit();
@@ -206,12 +218,15 @@ impl MemoryState {
         self.leases.commit();
         self.sessions.commit();
         self.queues.commit();
+        self.kinds.commit();
+        self.inbox.commit();
+        self.elsewhere.commit();
         self.idempotency.commit();
         self.unique.commit();
         self.logs.commit();
     }
 
-    fn roll_back(&mut self) {
+    pub(super) fn roll_back(&mut self) {
         self.live.roll_back();
         self.finals.roll_back();
         self.attempts.roll_back();
@@ -219,6 +234,9 @@ impl MemoryState {
         self.leases.roll_back();
         self.sessions.roll_back();
         self.queues.roll_back();
+        self.kinds.roll_back();
+        self.inbox.roll_back();
+        self.elsewhere.roll_back();
         self.idempotency.roll_back();
         self.unique.roll_back();
         self.logs.roll_back();

@@ -1,7 +1,7 @@
 //! Compact binary forms of small values: fences, leases, attempts, answers. Every byte of them is written to the
 //! log of the database for every job, so numbers take as few as they need.
 
-use ganger_core::change::{AttemptRecord, Intake, Lease};
+use ganger_core::change::{Assignment, AttemptRecord, Intake, Lease};
 use ganger_core::job::State;
 use ganger_core::outcome::Outcome;
 use ganger_core::{Fence, JobId, SessionId, Term, Wall};
@@ -9,6 +9,9 @@ use uuid::Uuid;
 
 /// First byte of an attempt, so that a later form can be told from this one.
 const ATTEMPT_FORM: u8 = 1;
+/// First byte of an attempt that its handler ended in a transaction of its own. There follow the moment of the end,
+/// the length of the worker's name in four bytes and the name, and the attempt as it was when the lease was given.
+const COMPLETED_FORM: u8 = 2;
 const INTAKE_BYTES: usize = 17;
 
 /// A fence whose bytes compare as fences do.
@@ -50,7 +53,7 @@ pub(super) fn encode_leases(leases: &[Lease]) -> Vec<u8> {
     for lease in leases {
         out.extend_from_slice(lease.job.uuid().as_bytes());
         put_number(&mut out, lease.attempt.into());
-        put_number(&mut out, lease.threads.into());
+        put_number(&mut out, u64::from(lease.threads) << 1 | u64::from(lease.transactional));
     }
     out
 }
@@ -62,8 +65,9 @@ pub(super) fn decode_leases(bytes: &[u8]) -> Option<Vec<Lease>> {
     while !input.is_empty() {
         let job = JobId::from_uuid(input.uuid()?);
         let attempt = input.number()?.try_into().ok()?;
-        let threads = input.number()?.try_into().ok()?;
-        leases.push(Lease { job, attempt, threads });
+        let number = input.number()?;
+        let (threads, transactional) = ((number >> 1).try_into().ok()?, number & 1 == 1);
+        leases.push(Lease { job, attempt, threads, transactional });
     }
     Some(leases)
 }
@@ -118,13 +122,43 @@ pub(super) fn encode_attempt(record: &AttemptRecord) -> Vec<u8> {
     out
 }
 
+/// What is to be kept of an attempt that succeeds in its handler's transaction, but for what only that will know: its
+/// end, and the worker's name, which the database looks up.
+pub(super) fn encode_unended(assignment: &Assignment, fence: Fence, lease: Lease) -> Vec<u8> {
+    encode_attempt(&AttemptRecord {
+        number: lease.attempt,
+        outcome: Outcome::Ok,
+        error: None,
+        worker: String::new(),
+        session: assignment.session,
+        threads: lease.threads,
+        leased_at: assignment.at,
+        started_at: assignment.at,
+        ended_at: assignment.at,
+        fence,
+    })
+}
+
 /// The attempt of these bytes.
 pub(super) fn decode_attempt(bytes: &[u8]) -> Option<AttemptRecord> {
     let mut input = Input(bytes);
-    let [form, outcome] = input.take()?;
-    if form != ATTEMPT_FORM {
-        return None;
+    let [form] = input.take()?;
+    match form {
+        ATTEMPT_FORM => decode_plain(input),
+        COMPLETED_FORM => {
+            let ended_at = Wall(i64::from_be_bytes(input.take()?));
+            let length = usize::try_from(u32::from_be_bytes(input.take()?)).ok()?;
+            let (name, rest) = input.0.split_at_checked(length)?;
+            let worker = String::from_utf8(name.to_vec()).ok()?;
+            let plain = rest.strip_prefix(&[ATTEMPT_FORM])?;
+            Some(AttemptRecord { worker, ended_at, ..decode_plain(Input(plain))? })
+        }
+        _ => None,
     }
+}
+
+fn decode_plain(mut input: Input<'_>) -> Option<AttemptRecord> {
+    let [outcome] = input.take()?;
     let number = input.number()?.try_into().ok()?;
     let threads = input.number()?.try_into().ok()?;
     let ended_at = Wall(i64::from_be_bytes(input.take()?));
@@ -265,6 +299,7 @@ mod tests {
         fn leases_and_answers_read_back(jobs: Vec<(u128, u32, u16)>) {
             let leases: Vec<Lease> = jobs.iter().map(|(id, attempt, threads)| Lease {
                 job: JobId::from_uuid(Uuid::from_u128(*id)), attempt: *attempt, threads: *threads,
+                transactional: *id % 2 == 1,
             }).collect();
             prop_assert_eq!(decode_leases(&encode_leases(&leases)), Some(leases.clone()));
             let intake: Vec<Intake> = leases.iter().map(|lease| match lease.threads % 2 {
@@ -278,6 +313,25 @@ mod tests {
         fn rubbish_is_refused_and_never_panics(bytes: Vec<u8>) {
             let _ = (decode_attempt(&bytes), decode_leases(&bytes), decode_intake(&bytes), fence(&bytes));
         }
+    }
+
+    #[test]
+    fn an_attempt_that_its_handler_ended_reads_back() {
+        let fence = Fence { term: Term { number: 7, id: 3 }, seq: 9 };
+        let session = SessionId::from_uuid(Uuid::from_u128(1));
+        let lease =
+            Lease { job: JobId::from_uuid(Uuid::from_u128(2)), attempt: 4, threads: 2, transactional: true };
+        let assignment = Assignment { session, first: fence, at: Wall(1_000), leases: vec![lease] };
+        let mut bytes = vec![COMPLETED_FORM];
+        bytes.extend_from_slice(&5_000i64.to_be_bytes());
+        bytes.extend_from_slice(&5u32.to_be_bytes());
+        bytes.extend_from_slice(b"alice");
+        bytes.extend(encode_unended(&assignment, fence, lease));
+        let record = decode_attempt(&bytes).unwrap();
+        assert_eq!((record.worker.as_str(), record.number, record.threads), ("alice", 4, 2));
+        assert_eq!((record.leased_at, record.ended_at, record.fence), (Wall(1_000), Wall(5_000), fence));
+        assert_eq!((record.outcome, record.session), (Outcome::Ok, session));
+        assert_eq!(decode_attempt(&bytes[..bytes.len() - 1]), None);
     }
 
     #[test]

@@ -8,13 +8,14 @@ use std::collections::{HashMap, HashSet};
 use ganger_core::change::{After, Batch, Change, SessionRecord};
 use ganger_core::job::State;
 use ganger_core::{JobId, SessionId, Term};
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::connection::Connection;
 use super::error::Failure;
 use super::leases::Leases;
 use super::pipeline::{Pipeline, param};
-use super::{row, sql};
+use super::{codec, row, sql};
 
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
@@ -42,6 +43,7 @@ impl Known {
         let sessions = pipeline.add(sql::LOAD_SESSIONS, vec![])?;
         let largest = pipeline.add(sql::LARGEST_ID, vec![])?;
         let days = pipeline.add(sql::LIST_DAYS, vec![])?;
+        let completed = pipeline.add(sql::LIST_COMPLETED, vec![])?;
         let answers = pipeline.run().await.map_err(|(_, failure)| failure)?;
         let given = answers[assignments].iter().map(row::assignment).collect::<Result<Vec<_>, _>>()?;
         let mut jobs: Vec<Uuid> =
@@ -50,12 +52,18 @@ impl Known {
         jobs.dedup();
         let mut pipeline = Pipeline::new(connection);
         let fences = pipeline.add(sql::LAST_FENCES, vec![param(jobs)])?;
-        pipeline.command("COMMIT");
         let found = pipeline.run().await.map_err(|(_, failure)| failure)?;
         let mut last = HashMap::new();
         for found in &found[fences] {
             last.insert(row::job_id(found, 0)?, row::fence(found, 1)?);
         }
+        let leases = Leases::of(&given, &last);
+        let over: Vec<Vec<u8>> = given
+            .iter()
+            .filter(|assignment| !leases.has_assignment(assignment.first))
+            .map(|assignment| codec::fence_key(assignment.first))
+            .collect();
+        settle(connection, &answers[completed], over).await?;
         let mut open = HashMap::new();
         for found in &answers[sessions] {
             let record: SessionRecord = serde_json::from_str(found.try_get(0)?)
@@ -69,7 +77,7 @@ impl Known {
             .transpose()
             .map_err(|error| Failure::unreadable("an id", error))?;
         let days = answers[days].iter().map(|found| found.try_get(0)).collect::<Result<_, _>>()?;
-        Ok(Known { term, leases: Leases::of(&given, &last), open, largest, days })
+        Ok(Known { term, leases, open, largest, days })
     }
 
     /// Makes the tables of the days on which jobs of a batch finish, and a few ahead, where one is missing.
@@ -87,6 +95,21 @@ impl Known {
         self.days = answers[days].iter().map(|found| found.try_get(0)).collect::<Result<_, _>>()?;
         Ok(())
     }
+}
+
+/// Ends the transaction that reads. What ended in transactions of users while another leader led is counted, and
+/// assignments go of which nothing is left because of that: no end of theirs will come.
+async fn settle(connection: &Connection, completed: &[Row], over: Vec<Vec<u8>>) -> Result<(), Failure> {
+    let jobs = completed.iter().map(|found| found.try_get(0)).collect::<Result<Vec<Uuid>, _>>()?;
+    let mut pipeline = Pipeline::new(connection);
+    if !jobs.is_empty() {
+        pipeline.add(sql::SETTLE_COMPLETED, vec![param(jobs)])?;
+    }
+    if !over.is_empty() {
+        pipeline.add(sql::DELETE_ASSIGNMENTS, vec![param(over)])?;
+    }
+    pipeline.command("COMMIT");
+    pipeline.run().await.map(drop).map_err(|(_, failure)| failure)
 }
 
 /// The parameters by which a statement knows its term.
@@ -114,6 +137,7 @@ fn finished_days(batch: &Batch) -> impl Iterator<Item = i32> + '_ {
         | Change::OpenSession(_)
         | Change::CloseSession(..)
         | Change::PutQueue(..)
+        | Change::PutKind(..)
         | Change::Log(_)
         | Change::PurgeDead { .. }
         | Change::Prune { .. } => None,

@@ -24,12 +24,20 @@ struct Migration {
 }
 
 /// In order, without gaps.
-const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    name: "initial",
-    up: include_str!("migrations/0001_initial.up.sql"),
-    down: include_str!("migrations/0001_initial.down.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        name: "initial",
+        up: include_str!("migrations/0001_initial.up.sql"),
+        down: include_str!("migrations/0001_initial.down.sql"),
+    },
+    Migration {
+        version: 2,
+        name: "doors",
+        up: include_str!("migrations/0002_doors.up.sql"),
+        down: include_str!("migrations/0002_doors.down.sql"),
+    },
+];
 
 /// The version that this binary works with.
 #[must_use]

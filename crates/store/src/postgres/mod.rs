@@ -10,6 +10,7 @@ mod connection;
 mod copy;
 mod election;
 mod error;
+mod inbox;
 mod known;
 mod leases;
 mod list;
@@ -37,11 +38,12 @@ use ganger_core::{JobId, Term, Wall};
 
 use self::connection::Connector;
 use self::election::{Elections, Look};
+use self::inbox::Doorbell;
 use self::readers::Readers;
 use self::watch::Watch;
 use self::writer::Writer;
 use crate::read::{ListQuery, Page, StoredJob};
-use crate::shared::{Candidate, ClusterView, Election, ServerRecord, ServerView, SharedStore};
+use crate::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, ServerView, SharedStore};
 use crate::store::{CommitError, Store, StoreError};
 
 pub use ceiling::{Ceiling, CeilingOptions, ceiling};
@@ -83,6 +85,7 @@ struct Inner {
     writer: Writer,
     elections: Elections,
     watch: Watch,
+    doorbell: Doorbell,
 }
 
 impl PgStore {
@@ -101,7 +104,8 @@ impl PgStore {
             readers: Readers::new(&connector, options.readers)?,
             writer: Writer::new(connector.clone()),
             elections: Elections::new(connector.clone()),
-            watch: Watch::new(connector),
+            watch: Watch::new(connector.clone()),
+            doorbell: Doorbell::new(connector),
         }));
         for danger in store.dangers().await? {
             tracing::warn!("{danger}");
@@ -205,6 +209,14 @@ impl SharedStore for PgStore {
                 Ok(view)
             })
             .await
+    }
+
+    async fn inbox(&self, limit: usize) -> Result<Vec<InboxRow>, StoreError> {
+        self.0.readers.read(async |db| inbox::read(db, limit).await).await
+    }
+
+    async fn inbox_woken(&self) {
+        self.0.doorbell.rung().await;
     }
 
     async fn dangers(&self) -> Result<Vec<String>, StoreError> {

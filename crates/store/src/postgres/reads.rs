@@ -43,6 +43,11 @@ pub(super) async fn load(db: &readers::Snapshot<'_>) -> Result<Snapshot, Failure
             .map_err(|error| Failure::unreadable("queue settings", error))?;
         snapshot.queues.push((row::name(&found, 0)?, settings));
     }
+    for found in query(db, sql::LOAD_KINDS, &[]).await? {
+        let settings = serde_json::from_str(found.try_get(1)?)
+            .map_err(|error| Failure::unreadable("kind settings", error))?;
+        snapshot.kinds.push((row::name(&found, 0)?, settings));
+    }
     for found in query(db, sql::LOAD_COUNTERS, &[]).await? {
         snapshot.finals.push(Tally {
             queue: row::name(&found, 0)?,

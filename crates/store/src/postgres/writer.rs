@@ -227,6 +227,7 @@ impl<'a> Attempt<'a> {
                 Ok(facts) => facts,
                 Err(failure) => return Err(self.before_commit(failure).await),
             };
+            course.inbox.extend(&facts.inbox);
             let mut segment = Segment::new(facts);
             let mut apart = None;
             while let Some((change, after)) = rest.split_first() {
@@ -278,6 +279,7 @@ impl<'a> Attempt<'a> {
             | Change::OpenSession(_)
             | Change::CloseSession(..)
             | Change::PutQueue(..)
+            | Change::PutKind(..)
             | Change::Log(_) => Ok(Vec::new()),
         };
         match removed {

@@ -9,6 +9,8 @@ use uuid::Uuid;
 /// First byte of an attempt, so that a later form can be told from this one.
 const ATTEMPT_FORM: u8 = 1;
 const LEASE_BYTES: usize = 22;
+/// Bit of a lease's threads, which are far fewer ([`ganger_core::limits::THREADS`]), that marks it as transactional.
+const TRANSACTIONAL: u16 = 0x8000;
 const INTAKE_BYTES: usize = 17;
 /// Length that stands for a text that is not there.
 const NO_TEXT: u32 = u32::MAX;
@@ -70,7 +72,8 @@ pub(super) fn encode_leases(leases: &[Lease]) -> Vec<u8> {
     for lease in leases {
         out.extend_from_slice(lease.job.uuid().as_bytes());
         out.extend_from_slice(&lease.attempt.to_be_bytes());
-        out.extend_from_slice(&lease.threads.to_be_bytes());
+        let flag = if lease.transactional { TRANSACTIONAL } else { 0 };
+        out.extend_from_slice(&(lease.threads | flag).to_be_bytes());
     }
     out
 }
@@ -83,7 +86,8 @@ pub(super) fn decode_leases(bytes: &[u8]) -> Option<Vec<Lease>> {
         let job = job_id(input.take()?);
         let attempt = u32::from_be_bytes(input.take()?);
         let threads = u16::from_be_bytes(input.take()?);
-        leases.push(Lease { job, attempt, threads });
+        let (threads, transactional) = (threads & !TRANSACTIONAL, threads & TRANSACTIONAL != 0);
+        leases.push(Lease { job, attempt, threads, transactional });
     }
     Some(leases)
 }
@@ -253,7 +257,8 @@ mod tests {
         #[test]
         fn leases_and_answers_read_back(jobs: Vec<(u128, u32, u16)>) {
             let leases: Vec<Lease> = jobs.iter().map(|(id, attempt, threads)| Lease {
-                job: JobId::from_uuid(Uuid::from_u128(*id)), attempt: *attempt, threads: *threads,
+                job: JobId::from_uuid(Uuid::from_u128(*id)), attempt: *attempt, threads: *threads / 2,
+                transactional: *threads % 2 == 1,
             }).collect();
             prop_assert_eq!(decode_leases(&encode_leases(&leases)), Some(leases.clone()));
             let intake: Vec<Intake> = leases.iter().map(|lease| match lease.threads % 2 {

@@ -33,6 +33,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0002_cheaper_ends.up.sql"),
         down: include_str!("migrations/0002_cheaper_ends.down.sql"),
     },
+    Migration {
+        version: 3,
+        name: "kinds",
+        up: include_str!("migrations/0003_kinds.up.sql"),
+        down: include_str!("migrations/0003_kinds.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

@@ -39,6 +39,13 @@ pub(super) fn load(conn: &Connection) -> Result<Snapshot, Failure> {
         snapshot.queues.push((row::name(found, 0)?, settings));
         Ok(())
     })?;
+    each(conn, sql::LOAD_KINDS, |found| {
+        let text = row::text(found, 1)?.unwrap_or_default();
+        let settings =
+            serde_json::from_str(text).map_err(|error| Failure::unreadable("kind settings", error))?;
+        snapshot.kinds.push((row::name(found, 0)?, settings));
+        Ok(())
+    })?;
     each(conn, sql::LOAD_COUNTERS, |found| {
         let code = found.get(2)?;
         snapshot.finals.push(Tally {

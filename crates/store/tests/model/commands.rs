@@ -60,6 +60,7 @@ pub(crate) enum Op {
         leave: bool,
     },
     PutQueue(u8, u8),
+    PutKind(u8),
     Log(u8, u8, u16),
     PurgeDead(u8, u8),
     Prune(u8),
@@ -139,6 +140,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (byte(), prop::bool::weighted(0.1))
             .prop_map(|(session, leave)| Op::CloseSession { session, leave }),
         1 => (byte(), byte()).prop_map(|(queue, retention)| Op::PutQueue(queue, retention)),
+        1 => byte().prop_map(Op::PutKind),
         2 => (byte(), byte(), any::<u16>()).prop_map(|(job, attempt, size)| Op::Log(job, attempt, size)),
         1 => (byte(), 0u8..4).prop_map(|(queue, limit)| Op::PurgeDead(queue, limit)),
         1 => (0u8..4).prop_map(Op::Prune),

@@ -9,6 +9,7 @@ use ganger_core::change::{
     NewJob, Replay, SessionRecord, Snapshot, Submission, WorkerInfo,
 };
 use ganger_core::job::{JobSpec, State};
+use ganger_core::kind::KindSettings;
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::outcome::Outcome;
 use ganger_core::queue::{Keep, QueueSettings, Retention};
@@ -196,6 +197,7 @@ impl Driver {
             }
             Op::OpenSession(session, claim) => Some(Change::OpenSession(self.session(*session, *claim))),
             Op::CloseSession { session, leave } => return self.close(&snapshot, *session, *leave),
+            Op::PutKind(name) => Some(Change::PutKind(kind(*name), KindSettings::default())),
             Op::PutQueue(name, retention) => Some(Change::PutQueue(queue(*name), settings(*retention))),
             Op::Log(job, attempt, size) => pick(&all, *job).map(|job| {
                 let text = format!("{}\n", "l".repeat((*size).into()));
@@ -217,7 +219,7 @@ impl Driver {
             until: self.now + SECOND * 90,
         });
         let jobs = jobs.iter().map(|job| self.new_job(all, job)).collect();
-        Change::Submit(Submission { idempotency, jobs })
+        Change::Submit(Submission { idempotency, jobs, inbox: None })
     }
 
     /// New jobs and a lease for each, before anyone knows which of them come to exist.
@@ -236,7 +238,8 @@ impl Driver {
             return vec![submit];
         };
         let ids = other.into_iter().chain(submission.jobs.iter().map(|job| job.id));
-        let leases: Vec<Lease> = ids.map(|job| Lease { job, attempt: 1, threads: 1 }).collect();
+        let leases: Vec<Lease> =
+            ids.map(|job| Lease { job, attempt: 1, threads: 1, transactional: false }).collect();
         let first = Fence { term: self.term, seq: self.made + 1 };
         self.made += leases.len() as u64;
         vec![submit, Change::Assign(Assignment { session, first, at: self.now, leases })]
@@ -270,7 +273,8 @@ impl Driver {
             }
             let job = free.remove(usize::from(*choice) % free.len());
             let attempt = job.standing.attempt + 1;
-            leases.push(Lease { job: job.id, attempt, threads: u16::from(*choice % 4) + 1 });
+            let (threads, transactional) = (u16::from(*choice % 4) + 1, *choice >= 128);
+            leases.push(Lease { job: job.id, attempt, threads, transactional });
         }
         let first = Fence { term: self.term, seq: self.made + 1 };
         self.made += leases.len() as u64;
@@ -308,7 +312,8 @@ impl Driver {
         } else {
             After::Again { due_at: self.now + SECOND * op.delay.into(), retrying: op.state == 3, standing }
         };
-        Some(Change::End(AttemptEnd { job: lease.job, fence, assignment: first, record, after }))
+        let (job, transactional) = (lease.job, lease.transactional);
+        Some(Change::End(AttemptEnd { job, fence, assignment: first, transactional, record, after }))
     }
 
     fn how(&self, op: &EndOp) -> End {
@@ -372,6 +377,7 @@ fn sorted(mut snapshot: Snapshot) -> Snapshot {
     snapshot.sessions.sort_by_key(|session| session.id);
     snapshot.assignments.sort_by_key(|assignment| assignment.first);
     snapshot.queues.sort_by(|a, b| a.0.cmp(&b.0));
+    snapshot.kinds.sort_by(|a, b| a.0.cmp(&b.0));
     snapshot.finals.sort();
     snapshot
 }

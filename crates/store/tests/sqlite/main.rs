@@ -37,7 +37,7 @@ fn job(number: u64, payload: String) -> NewJob {
 async fn submit(store: &SqliteStore, term: Term, number: u64, payload: String) -> Result<JobId, CommitError> {
     let job = job(number, payload);
     let id = job.id;
-    let changes = vec![Change::Submit(Submission { idempotency: None, jobs: vec![job] })];
+    let changes = vec![Change::Submit(Submission { idempotency: None, jobs: vec![job], inbox: None })];
     let outcomes = store.commit(term, Arc::new(Batch { number, changes })).await?;
     assert_eq!(outcomes, [Applied::Submitted(Submitted::Accepted(vec![Intake::Created(id)]))]);
     Ok(id)

@@ -1,6 +1,7 @@
 //! Leases given and ended, and jobs that become final.
 
 use ganger_core::change::{After, Applied, Assignment, AttemptEnd, End, Finish};
+use ganger_core::job::State;
 use ganger_core::rules::Standing;
 use ganger_core::{Fence, JobId};
 
@@ -56,6 +57,9 @@ impl<'b> Segment<'b> {
                 return Err(refusal::leased("assign", lease.job, held.fence).into());
             }
             course.known.leases.open(assignment, lease.job, fence);
+            if lease.transactional {
+                self.transactional.push((fence, lease, assignment));
+            }
             self.touched.entry(lease.job).or_default().assigned = true;
         }
         if void < assignment.leases.len() {
@@ -70,6 +74,9 @@ impl<'b> Segment<'b> {
         end: &'b AttemptEnd,
     ) -> Result<Applied, Failure> {
         if self.facts.read && !self.facts.jobs.contains_key(&end.job) {
+            if end.transactional {
+                return Ok(self.ended_elsewhere(course, end));
+            }
             return Err(refusal::not_live("end an attempt of", end.job).into());
         }
         match course.known.leases.of_job(end.job) {
@@ -102,6 +109,16 @@ impl<'b> Segment<'b> {
             }
         }
         Ok(Applied::Done)
+    }
+
+    /// The job is gone: its handler has ended it. What is left of its lease goes, and it is counted.
+    fn ended_elsewhere(&mut self, course: &mut Course<'_>, end: &AttemptEnd) -> Applied {
+        if course.known.leases.of_job(end.job).is_some_and(|open| open.fence == end.fence) {
+            self.over.extend(course.known.leases.close(end.job));
+        }
+        self.elsewhere.push(end.job);
+        let state = self.facts.finals.get(&end.job).map(|job| job.state);
+        Applied::EndedElsewhere { state: state.unwrap_or(State::Succeeded), kept: state.is_some() }
     }
 
     pub(super) fn finish(&mut self, course: &mut Course<'_>, finish: &'b Finish) -> Result<Applied, Failure> {

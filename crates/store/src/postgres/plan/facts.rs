@@ -25,6 +25,8 @@ pub(in crate::postgres) struct Facts {
     /// By kind and key.
     pub(super) holders: HashMap<(String, String), Holder>,
     pub(super) logs: HashMap<(JobId, u32), String>,
+    /// Rows that were just taken out of the inbox.
+    pub(in crate::postgres) inbox: HashSet<i64>,
 }
 
 /// A live job.
@@ -70,6 +72,9 @@ pub(in crate::postgres) struct Wanted {
     answers: (Vec<Vec<u8>>, Vec<Vec<u8>>),
     holders: (Vec<String>, Vec<String>),
     logs: (Vec<Uuid>, Vec<i32>),
+    /// Jobs that their handlers may be ending.
+    leased: Vec<Uuid>,
+    inbox: Vec<i64>,
 }
 
 impl Wanted {
@@ -82,7 +87,13 @@ impl Wanted {
                 Change::Assign(assignment) => {
                     wanted.jobs.extend(assignment.leases.iter().map(|lease| lease.job.uuid()));
                 }
-                Change::End(end) => wanted.jobs.push(end.job.uuid()),
+                Change::End(end) => {
+                    wanted.jobs.push(end.job.uuid());
+                    if end.transactional {
+                        wanted.leased.push(end.job.uuid());
+                        wanted.finals.push(end.job.uuid());
+                    }
+                }
                 Change::Finish(finish) => wanted.jobs.push(finish.job.uuid()),
                 Change::Replay(Replay { job, .. }) => {
                     wanted.jobs.push(job.uuid());
@@ -99,6 +110,7 @@ impl Wanted {
                 | Change::RunNow(..)
                 | Change::CloseSession(..)
                 | Change::PutQueue(..)
+                | Change::PutKind(..)
                 | Change::PurgeDead { .. }
                 | Change::Prune { .. } => {}
             }
@@ -111,6 +123,7 @@ impl Wanted {
     }
 
     fn submission(&mut self, submission: &Submission) {
+        self.inbox.extend(submission.inbox.as_ref().map(|inbox| inbox.row));
         if let Some(key) = &submission.idempotency {
             self.answers.0.push(key.scope.clone().into_bytes());
             self.answers.1.push(key.key.clone().into_bytes());
@@ -128,6 +141,12 @@ impl Wanted {
     /// Adds the reads to a pipeline. The places of their answers go into [`Facts::read_from`].
     pub(in crate::postgres) fn add_to(self, pipeline: &mut Pipeline<'_>) -> Result<Places, Failure> {
         let mut places = Places::default();
+        if !self.leased.is_empty() {
+            pipeline.add(sql::LOCK_LEASED, vec![param(self.leased)])?;
+        }
+        if !self.inbox.is_empty() {
+            places.inbox = Some(pipeline.add(sql::TAKE_INBOX, vec![param(self.inbox)])?);
+        }
         if !self.jobs.is_empty() {
             places.jobs = Some(pipeline.add(sql::KNOW_JOBS, vec![param(self.jobs)])?);
         }
@@ -161,6 +180,7 @@ pub(in crate::postgres) struct Places {
     answers: Option<usize>,
     holders: Option<usize>,
     logs: Option<usize>,
+    inbox: Option<usize>,
 }
 
 impl Facts {
@@ -197,6 +217,9 @@ impl Facts {
         for found in at(places.logs) {
             let attempt: i32 = found.try_get(1)?;
             facts.logs.insert((row::job_id(found, 0)?, attempt.cast_unsigned()), row::utf8(found, 2)?);
+        }
+        for found in at(places.inbox) {
+            facts.inbox.insert(found.try_get(0)?);
         }
         Ok(facts)
     }

@@ -20,7 +20,7 @@ mod write;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use ganger_core::change::{Applied, Assignment, Change, End, NewJob, Replay};
+use ganger_core::change::{Applied, Assignment, Change, End, Lease, NewJob, Replay};
 use ganger_core::{Fence, JobId, SessionId, Wall};
 
 pub(super) use self::facts::{Facts, FinalFact, Wanted};
@@ -47,13 +47,22 @@ pub(super) struct Course<'w> {
     pub(super) not_created: HashSet<JobId>,
     /// The largest intake sequence among the new jobs.
     pub(super) last_seq: u64,
+    /// Rows that the batch took out of the inbox, and whose jobs are still to come.
+    pub(super) inbox: HashSet<i64>,
     /// The largest id among the new jobs.
     pub(super) largest: Option<JobId>,
 }
 
 impl<'w> Course<'w> {
     pub(super) fn new(known: &'w mut Known) -> Course<'w> {
-        Course { known, sessions: HashMap::new(), not_created: HashSet::new(), last_seq: 0, largest: None }
+        Course {
+            known,
+            sessions: HashMap::new(),
+            not_created: HashSet::new(),
+            last_seq: 0,
+            inbox: HashSet::new(),
+            largest: None,
+        }
     }
 
     /// The batch was committed: what it did is remembered.
@@ -88,7 +97,14 @@ pub(super) struct Segment<'b> {
     /// Leases that are given on the leader's word.
     leasable: Vec<(JobId, Fence)>,
     sessions: HashMap<SessionId, session::Write>,
+    /// Leases that are also written on their jobs.
+    transactional: Vec<(Fence, Lease, &'b Assignment)>,
+    /// Jobs that ended in transactions of users.
+    elsewhere: Vec<JobId>,
+    /// New jobs that are dead from the start, when and why.
+    stillborn: Vec<(JobId, Wall, &'b str)>,
     queues: BTreeMap<&'b str, String>,
+    kinds: BTreeMap<&'b str, String>,
     answers: Vec<(String, String)>,
     holders: HashSet<(String, String)>,
     logs: HashSet<(JobId, u32)>,
@@ -152,6 +168,7 @@ impl<'b> Segment<'b> {
             return Ok(Taken::After);
         }
         let applied = match change {
+            Change::Submit(submission) if !self.leave_inbox(course, submission) => Applied::Taken,
             Change::Submit(submission) => Applied::Submitted(self.submit(course, submission)?),
             Change::Assign(assignment) => self.assign(course, assignment)?,
             Change::End(end) => self.end_attempt(course, end)?,
@@ -165,6 +182,12 @@ impl<'b> Segment<'b> {
                 let text =
                     serde_json::to_string(settings).map_err(|e| Failure::unreadable("queue settings", e))?;
                 self.queues.insert(name.as_str(), text);
+                Applied::Done
+            }
+            Change::PutKind(name, settings) => {
+                let text =
+                    serde_json::to_string(settings).map_err(|e| Failure::unreadable("kind settings", e))?;
+                self.kinds.insert(name.as_str(), text);
                 Applied::Done
             }
             Change::Log(lines) => self.append(lines),
@@ -202,6 +225,7 @@ impl<'b> Segment<'b> {
             Change::OpenSession(_)
             | Change::CloseSession(..)
             | Change::PutQueue(..)
+            | Change::PutKind(..)
             | Change::Log(_)
             | Change::PurgeDead { .. }
             | Change::Prune { .. } => false,
@@ -236,6 +260,7 @@ pub(super) fn is_plain(changes: &[Change]) -> bool {
     changes.iter().all(|change| match change {
         Change::Submit(submission) => {
             submission.idempotency.is_none()
+                && submission.inbox.is_none()
                 && submission.jobs.iter().all(|job| job.spec.options.unique_key.is_none())
         }
         Change::Assign(_)
@@ -245,7 +270,8 @@ pub(super) fn is_plain(changes: &[Change]) -> bool {
         | Change::RunNow(..)
         | Change::OpenSession(_)
         | Change::CloseSession(..)
-        | Change::PutQueue(..) => true,
+        | Change::PutQueue(..)
+        | Change::PutKind(..) => true,
         Change::Replay(_) | Change::Log(_) | Change::PurgeDead { .. } | Change::Prune { .. } => false,
     })
 }

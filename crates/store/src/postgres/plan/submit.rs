@@ -45,6 +45,21 @@ impl<'b> Segment<'b> {
         Ok(Submitted::Accepted(intake))
     }
 
+    /// Whether the submission comes from elsewhere, or its row of the inbox was there until now. If it cannot be run,
+    /// its job is dead from the start.
+    pub(super) fn leave_inbox(&mut self, course: &mut Course<'_>, submission: &'b Submission) -> bool {
+        let Some(inbox) = &submission.inbox else { return true };
+        if !course.inbox.remove(&inbox.row) {
+            course.not_created.extend(submission.jobs.iter().map(|job| job.id));
+            return false;
+        }
+        if let Some(reason) = &inbox.refused {
+            let dead = submission.jobs.iter().map(|job| (job.id, job.created_at, reason.as_str()));
+            self.stillborn.extend(dead);
+        }
+        true
+    }
+
     fn take_in(&mut self, course: &mut Course<'_>, new: &'b NewJob) -> Result<Intake, Failure> {
         let unique_key = new.spec.options.unique_key.as_deref();
         if let Some(key) = unique_key

@@ -33,13 +33,19 @@ impl<'b> Segment<'b> {
         write_ended(pipeline, sql::END_DEAD_JOBS, dead)?;
         write_forgotten(pipeline, &forgotten)?;
         self.write_created(pipeline)?;
+        self.write_stillborn(pipeline)?;
         self.write_revived(pipeline)?;
         self.write_ledgers(pipeline)?;
         self.write_sessions(pipeline)?;
         self.write_assignments(pipeline)?;
+        self.write_elsewhere(pipeline)?;
         if !self.queues.is_empty() {
             let (names, settings): (Vec<&str>, Vec<String>) = self.queues.into_iter().unzip();
             pipeline.add(sql::PUT_QUEUES, vec![param(names), param(settings)])?;
+        }
+        if !self.kinds.is_empty() {
+            let (names, settings): (Vec<&str>, Vec<String>) = self.kinds.into_iter().unzip();
+            pipeline.add(sql::PUT_KINDS, vec![param(names), param(settings)])?;
         }
         Ok(())
     }
@@ -250,6 +256,54 @@ impl<'b> Segment<'b> {
                     column(given, |assignment| codec::encode_leases(&assignment.leases)),
                 ],
             )?;
+        }
+        Ok(())
+    }
+}
+
+/// What users' transactions do, or may do.
+impl<'b> Segment<'b> {
+    /// New jobs that are dead from the start: their rows go on at once.
+    fn write_stillborn(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        if self.stillborn.is_empty() {
+            return Ok(());
+        }
+        let dead = &self.stillborn;
+        pipeline.add(
+            sql::END_DEAD_JOBS,
+            vec![
+                column(dead, |(job, ..)| job.uuid()),
+                column(dead, |_| codec::state_code(State::Dead)),
+                column(dead, |(_, at, _)| at.0),
+                column(dead, |_| None::<i32>),
+                column(dead, |_| None::<i32>),
+                column(dead, |_| None::<i32>),
+                column(dead, |_| None::<Vec<u8>>),
+                column(dead, |_| None::<Vec<u8>>),
+                column(dead, |_| None::<Vec<u8>>),
+                column(dead, |(.., reason)| reason.as_bytes()),
+                column(dead, |_| false),
+                count(dead.len()),
+            ],
+        )?;
+        Ok(())
+    }
+
+    fn write_elsewhere(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        if !self.transactional.is_empty() {
+            let leases = &self.transactional;
+            pipeline.add(
+                sql::LEASE_JOBS,
+                vec![
+                    column(leases, |(_, lease, _)| lease.job.uuid()),
+                    column(leases, |(fence, ..)| codec::fence_key(*fence)),
+                    column(leases, |(.., assignment)| assignment.session.uuid()),
+                    column(leases, |(fence, lease, of)| codec::encode_unended(of, *fence, *lease)),
+                ],
+            )?;
+        }
+        if !self.elsewhere.is_empty() {
+            pipeline.add(sql::SETTLE_COMPLETED, vec![column(&self.elsewhere, |job| job.uuid())])?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Leases given and ended, and jobs that become final.
 
 use ganger_core::change::{After, Applied, Assignment, AttemptEnd, End, Finish};
+use ganger_core::job::State;
 use ganger_core::rules::Standing;
 use ganger_core::{Fence, JobId};
 use rusqlite::types::{ToSqlOutput, Value};
@@ -74,6 +75,8 @@ impl Work<'_> {
             Some(open) if open.fence == end.fence && open.assignment == end.assignment => {}
             Some(_) => return Err(refusal::not_the_lease(end.job, end.fence).into()),
             None if self.is_live(end.job)? => return Err(refusal::not_the_lease(end.job, end.fence).into()),
+            // It cannot happen here, but an end of such a lease means the same in every store.
+            None if end.transactional => return self.ended_elsewhere(end.job),
             None => return Err(refusal::not_live("end an attempt of", end.job).into()),
         }
         if let Some(over) = self.leases.close(end.job) {
@@ -94,6 +97,13 @@ impl Work<'_> {
                 self.make_final(end.job, Some(last), how)
             }
         }
+    }
+
+    fn ended_elsewhere(&mut self, job: JobId) -> Result<Applied, Failure> {
+        let mut found = self.conn.prepare_cached(sql::FIND_FINAL_STATE)?;
+        let code: Option<i64> = found.query_row([codec::job_key(job)], |row| row.get(0)).optional()?;
+        let state = code.and_then(codec::final_state);
+        Ok(Applied::EndedElsewhere { state: state.unwrap_or(State::Succeeded), kept: state.is_some() })
     }
 
     pub(super) fn finish(&mut self, finish: &Finish) -> Result<Applied, Failure> {

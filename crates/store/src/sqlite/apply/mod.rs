@@ -36,6 +36,11 @@ pub(super) struct Work<'t> {
 impl Work<'_> {
     pub(super) fn apply(&mut self, change: &Change) -> Result<Applied, Failure> {
         match change {
+            // There is no inbox here that its row could still be in.
+            Change::Submit(submission) if submission.inbox.is_some() => {
+                self.not_created.extend(submission.jobs.iter().map(|job| job.id));
+                Ok(Applied::Taken)
+            }
             Change::Submit(submission) => self.submit(submission).map(Applied::Submitted),
             Change::Assign(assignment) => self.assign(assignment),
             Change::End(end) => self.end_attempt(end),
@@ -49,6 +54,13 @@ impl Work<'_> {
                 let text =
                     serde_json::to_string(settings).map_err(|e| Failure::unreadable("queue settings", e))?;
                 self.execute(sql::PUT_QUEUE, (name.as_str(), text))
+            }
+            // The database is this process's own: no handler has a transaction in it.
+            Change::PutKind(_, settings) if settings.transactional => Ok(Applied::NoTransactions),
+            Change::PutKind(name, settings) => {
+                let text =
+                    serde_json::to_string(settings).map_err(|e| Failure::unreadable("kind settings", e))?;
+                self.execute(sql::PUT_KIND, (name.as_str(), text))
             }
             Change::Log(lines) => self.append(lines),
             Change::PurgeDead { queue, limit } => self.purge_dead(queue, *limit).map(Applied::Removed),

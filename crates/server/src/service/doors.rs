@@ -1,0 +1,46 @@
+//! Kinds, and jobs that users' transactions submitted inside the store.
+
+use ganger_core::coordinator::port::{Ask, InboxJob, Reply};
+use ganger_core::kind::KindSettings;
+use ganger_core::name::Kind;
+
+use super::ask::misplaced;
+use super::{Answer, Service};
+
+impl Service {
+    /// Every kind that was ever set, by name.
+    ///
+    /// # Errors
+    /// There is no leader.
+    pub async fn kinds(&self) -> Answer<Vec<(Kind, KindSettings)>> {
+        self.look(|c, _| c.kinds()).await
+    }
+
+    /// The settings of a kind; one that was never set has the default ones.
+    ///
+    /// # Errors
+    /// There is no leader.
+    pub async fn kind(&self, kind: Kind) -> Answer<KindSettings> {
+        self.look(move |c, _| c.kind(&kind)).await
+    }
+
+    /// Replaces a kind's settings.
+    ///
+    /// # Errors
+    /// The store cannot have them, or the write fails.
+    pub async fn put_kind(&self, kind: Kind, settings: KindSettings) -> Answer<KindSettings> {
+        let Reply::Kind(settings) = self.ask(Ask::PutKind(kind, settings)).await? else {
+            return Err(misplaced());
+        };
+        Ok(settings)
+    }
+
+    /// Takes in what was submitted inside the store. Afterwards it is not in the inbox any more.
+    ///
+    /// # Errors
+    /// The write fails; then what was not taken in is still there.
+    pub async fn take_in(&self, rows: Vec<InboxJob>) -> Answer<()> {
+        let Reply::TakenIn = self.ask(Ask::Intake(rows)).await? else { return Err(misplaced()) };
+        Ok(())
+    }
+}

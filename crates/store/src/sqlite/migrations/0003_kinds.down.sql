@@ -1,0 +1,2 @@
+-- Kinds have no settings.
+DROP TABLE kind;

@@ -1,0 +1,2 @@
+-- Kinds that were ever set.
+SELECT name, settings FROM kind;

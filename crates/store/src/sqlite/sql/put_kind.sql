@@ -1,0 +1,2 @@
+-- The settings of a kind.
+INSERT OR REPLACE INTO kind (name, settings) VALUES (?1, ?2);
