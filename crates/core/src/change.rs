@@ -241,7 +241,7 @@ pub struct Finish {
 }
 
 /// How a job ended for good.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
     /// Succeeded, dead or cancelled.
     pub state: State,

@@ -12,7 +12,7 @@ use crate::outcome::Outcome;
 use crate::time::Wall;
 
 /// Something that happened. Never carries a payload.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// A job is in another state.

@@ -153,7 +153,7 @@ impl Default for JobOptions {
 }
 
 /// A job as a client asks for it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobSpec {
     /// Picks the handler.
     pub kind: Kind,

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::job::JobOptions;
 use crate::outcome::Report;
 use crate::retry::RetryPolicy;
 use crate::sabotage::{self, Bug};
 
 /// How a job's attempts have gone so far. Counts only what matters for what comes next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Standing {
     /// Number of the last attempt that was recorded; the next is one more.
     pub attempt: u32,

@@ -2,12 +2,15 @@
 //!
 //! [`Store`] is the whole contract: one write method, batch-shaped, and narrow reads. [`memory`] is the
 //! shortest correct one, [`sqlite`] the embedded one, [`postgres`] the one that several servers share ([`shared`]).
+//! [`redis`] is no store: it speeds one up, and may vanish.
 
 pub mod conformance;
 pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod read;
+#[cfg(feature = "redis")]
+pub mod redis;
 pub mod shared;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

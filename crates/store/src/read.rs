@@ -8,9 +8,10 @@ use ganger_core::limits;
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::rules::Standing;
 use ganger_core::{JobId, SessionId, Wall};
+use serde::{Deserialize, Serialize};
 
 /// A job as stored, live or final.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredJob {
     /// Its identity.
     pub id: JobId,
@@ -37,7 +38,7 @@ pub struct StoredJob {
 }
 
 /// A present lease, for readers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaseView {
     /// Who holds it.
     pub session: SessionId,
