@@ -6,6 +6,7 @@
 //! ([`election`]), each tells the others that it is there ([`cluster`]), and what only the leader can answer is
 //! passed on to it ([`relay`]).
 
+pub mod accelerator;
 pub mod api;
 pub mod claims;
 pub mod clock;

@@ -27,6 +27,8 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::relay::RelayMeasures;
 use leadership::Leadership;
 
+use crate::accelerator::{Measures, Seen};
+
 /// Media type of a scrape.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -99,6 +101,7 @@ struct Inner {
     relay: RelayMeasures,
     queues: Names,
     kinds: Names,
+    redis: Measures,
     /// One scrape at a time: gauges are cleared and filled again.
     scraping: Mutex<()>,
 }
@@ -135,6 +138,7 @@ impl Metrics {
             relay: RelayMeasures::default(),
             queues: Names::default(),
             kinds: Names::default(),
+            redis: Measures::default(),
             scraping: Mutex::new(()),
         };
         inner.register(version);
@@ -212,6 +216,11 @@ impl Metrics {
         &self.0.relay
     }
 
+    /// How Redis is.
+    pub fn accelerated(&self, seen: Seen) {
+        self.0.redis.fill(seen);
+    }
+
     /// Everything as text, with gauges as the leader counts now.
     ///
     /// # Errors
@@ -285,6 +294,7 @@ impl Inner {
         r.register("events_dropped", "Events not told to a slow listener", self.events_dropped.clone());
         self.leadership.register(r);
         self.relay.register(r);
+        self.redis.register(r);
         // An info metric gets the suffix `_info` by itself.
         r.register("build", "The running version", Info::new([("version", version)]));
     }

@@ -20,12 +20,14 @@ use ganger_core::SessionId;
 use ganger_core::coordinator::port;
 use ganger_core::event::Event;
 use ganger_store::Store;
+use ganger_store::redis::Redis;
 use ganger_store::shared::ServerRecord;
 use tokio::net::TcpListener;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
+use crate::accelerator::{Accelerator, Tasks};
 use crate::clock::Clock;
 use crate::cluster::{Membership, Presence};
 use crate::coordinator_thread::{CoordinatorThread, Phase};
@@ -86,6 +88,10 @@ pub struct ServerOptions {
     pub allowed_hosts: Vec<String>,
     /// How much is held while another server leads, or none does.
     pub relay: RelayOptions,
+    /// Redis in front of the store.
+    pub redis: Option<Redis>,
+    /// Whether jobs may be submitted as buffered: kept by Redis alone, until they are in the store.
+    pub allow_buffered: bool,
 }
 
 impl ServerOptions {
@@ -106,6 +112,8 @@ impl ServerOptions {
             local_sessions: Vec::new(),
             allowed_hosts: Vec::new(),
             relay: RelayOptions::default(),
+            redis: None,
+            allow_buffered: false,
         }
     }
 }
@@ -168,6 +176,8 @@ pub struct ServerHandle {
     presence: Option<Presence>,
     sql_intake: Option<SqlIntake>,
     thread: Option<JoinHandle<()>>,
+    /// What uses Redis beside the calls.
+    tasks: Tasks,
 }
 
 impl Server {
@@ -193,6 +203,7 @@ impl Server {
         for session in &options.local_sessions {
             service.gateway().register_local(*session);
         }
+        let tasks = service.accelerator().map(|accelerator| accelerator.start(&service)).unwrap_or_default();
         let streams = CancellationToken::new();
         let router = router(&service, &options, metrics, streams.clone());
         let listeners = Listeners::start(listeners, router);
@@ -208,6 +219,7 @@ impl Server {
             presence,
             sql_intake: Some(sql_intake),
             thread: Some(thread),
+            tasks,
         })
     }
 }
@@ -260,6 +272,7 @@ impl ServerHandle {
             presence.stop().await;
         }
         self.listeners.stop(STOP_WITHIN).await;
+        self.tasks = Tasks::default();
         self.store.release().await;
         info!("stopped");
     }
@@ -334,6 +347,7 @@ fn lead(
         events: events.downgrade(),
         purge_step: options.coordinator.prune_limit,
         streams: AtomicU64::new(0),
+        accelerator: options.redis.clone().map(|redis| Accelerator::new(redis, options.allow_buffered)),
     });
     let parts = WriterParts { store: store.clone(), payloads, waiters, clock, busy, observer };
     let thread = CoordinatorThread {

@@ -27,6 +27,7 @@ use ganger_store::read::{ListQuery, Page, StoredJob};
 use ganger_store::{Store, StoreError};
 use tokio::sync::{broadcast, watch};
 
+use crate::accelerator::Accelerator;
 use crate::clock::Clock;
 use crate::cluster::Membership;
 use crate::coordinator_thread::Phase;
@@ -73,6 +74,8 @@ pub struct Parts {
     pub purge_step: usize,
     /// Number of the next stream that this server opens on behalf of a client.
     pub streams: AtomicU64,
+    /// Redis, if there is one.
+    pub accelerator: Option<Accelerator>,
 }
 
 /// An event with its number, which only grows within one life of the leader.
@@ -166,7 +169,10 @@ impl Service {
     /// # Errors
     /// A queue drains, the store refuses, too much waits, or the answer does not come in time.
     pub async fn submit(&self, idempotency: Option<Idempotency>, jobs: Vec<JobSpec>) -> Answer<Submitted> {
-        self.ask_submit(idempotency, jobs).await
+        match (&self.0.accelerator, idempotency) {
+            (Some(accelerator), Some(key)) => accelerator.submit(self, key, jobs).await,
+            (_, idempotency) => self.ask_submit(idempotency, jobs).await,
+        }
     }
 
     /// A job, live or final.
@@ -174,7 +180,10 @@ impl Service {
     /// # Errors
     /// There is no such job, or the store cannot be read.
     pub async fn job(&self, id: JobId) -> Answer<JobView> {
-        let stored = self.stored(id).await?;
+        let stored = match &self.0.accelerator {
+            Some(accelerator) => accelerator.job(self, id).await?,
+            None => self.stored(id).await?,
+        };
         // Only the leader knows, and a busy one need not be asked: the job itself is in the store.
         let known = match stored.lease {
             Some(lease) => {
@@ -248,7 +257,11 @@ impl Service {
     /// # Errors
     /// There is no such job, it is live, its unique key is held, or the write fails.
     pub async fn replay(&self, id: JobId) -> Answer<()> {
-        self.ask_replay(id).await
+        let answer = self.ask_replay(id).await;
+        if let Some(accelerator) = &self.0.accelerator {
+            accelerator.replayed(id, &answer).await;
+        }
+        answer
     }
 
     /// Makes a waiting job due.
@@ -323,7 +336,11 @@ impl Service {
     /// # Errors
     /// The write fails; what was removed until then is gone.
     pub async fn purge_dead(&self, name: QueueName) -> Answer<u64> {
-        self.ask_purge_dead(name).await
+        let answer = self.ask_purge_dead(name).await;
+        if let Some(accelerator) = &self.0.accelerator {
+            accelerator.purged(self).await;
+        }
+        answer
     }
 
     /// Every worker, lost ones of the last hour included.
@@ -405,7 +422,24 @@ impl Service {
         let _ = self.0.stopping.clone().wait_for(|stopping| *stopping).await;
     }
 
-    async fn stored(&self, id: JobId) -> Answer<StoredJob> {
+    /// Redis, if there is one.
+    #[must_use]
+    pub fn accelerator(&self) -> Option<&Accelerator> {
+        self.0.accelerator.as_ref()
+    }
+
+    /// An id for a job that is submitted by another way than [`Service::submit`].
+    pub(crate) fn next_job_id(&self) -> JobId {
+        self.0.ids.next(self.0.clock.now().wall)
+    }
+
+    /// Which of these jobs are in the store, live or final.
+    pub(crate) async fn exist(&self, ids: &[JobId]) -> Answer<HashSet<JobId>> {
+        let found = self.0.store.jobs(ids, self.0.clock.now().wall).await?;
+        Ok(found.into_iter().map(|job| job.id).collect())
+    }
+
+    pub(crate) async fn stored(&self, id: JobId) -> Answer<StoredJob> {
         let found = self.0.store.jobs(&[id], self.0.clock.now().wall).await?;
         found.into_iter().next().ok_or(ServiceError::NoSuchJob(id))
     }

@@ -134,6 +134,7 @@ pub async fn standby(options: ServerOptions) -> TestStandby {
         events: events.downgrade(),
         purge_step: 1,
         streams: Default::default(),
+        accelerator: None,
     });
     let streams = CancellationToken::new();
     let router = server::router(&service, &options, Metrics::new("test"), streams.clone());

@@ -27,7 +27,7 @@ pub use queue::{
 };
 pub use stats::{CapabilitiesBody, CheckBody, KindStatsBody, LimitsBody, ReadyBody, StatsBody};
 pub use submit::{
-    BatchBody, BatchRequest, BatchResult, BatchSummary, ImportBody, ImportError, NewJobRequest, RetryRequest,
-    SubmittedBody,
+    BatchBody, BatchRequest, BatchResult, BatchSummary, Durability, ImportBody, ImportError, NewJobRequest,
+    RetryRequest, SubmittedBody,
 };
 pub use worker::{LeaseBody, WorkerBody, WorkersBody};

@@ -9,6 +9,17 @@ use utoipa::ToSchema;
 
 use super::{FieldProblem, HumanDuration, ProblemBody, Timeout};
 
+/// How safe a job is to be before its submission is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Durability {
+    /// In the store.
+    #[default]
+    Durable,
+    /// In a buffer in Redis, and from there in the store as soon as it can be. Lost if Redis loses it before.
+    Buffered,
+}
+
 /// A job as a client asks for it. Only `kind` is required.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -78,6 +89,11 @@ pub struct NewJobRequest {
     /// Workers lost in a row before it is quarantined as dead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_lost: Option<u32>,
+    /// `buffered` is answered with 202 as soon as Redis has the job, also while the store cannot be written; the server must
+    /// allow it. A request with an `Idempotency-Key`, a job with a `unique_key` or of more than 64 KiB, and every job
+    /// while Redis is away is taken in as `durable` all the same: the answer says which. Not within a batch or an import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub durability: Option<Durability>,
 }
 
 /// A retry policy as a client gives it; what is left out keeps its default.
@@ -123,6 +139,9 @@ pub struct SubmittedBody {
     pub max_attempts: u32,
     /// The unique key was held: this is the job that holds it, and nothing new exists.
     pub deduplicated: bool,
+    /// How safe the job is at this moment.
+    #[serde(default)]
+    pub durability: Durability,
 }
 
 /// Up to 1,000 jobs in one request.
@@ -134,6 +153,9 @@ pub struct BatchRequest {
     /// All or none: one bad job refuses the whole batch.
     #[serde(default)]
     pub atomic: bool,
+    /// As for a single job, for all of them.
+    #[serde(default)]
+    pub durability: Durability,
 }
 
 /// What became of each job of a batch.
@@ -143,6 +165,9 @@ pub struct BatchBody {
     pub results: Vec<BatchResult>,
     /// The same, counted.
     pub summary: BatchSummary,
+    /// How safe the jobs are at this moment.
+    #[serde(default)]
+    pub durability: Durability,
 }
 
 /// What became of one job of a batch.
@@ -150,7 +175,7 @@ pub struct BatchBody {
 pub struct BatchResult {
     /// Position in the request, from 0.
     pub index: usize,
-    /// What a request with this job alone would have been answered: 201, 200 or an error.
+    /// What a request with this job alone would have been answered: 201, 202, 200 or an error.
     pub status: u16,
     /// The job that answers the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]

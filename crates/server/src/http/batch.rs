@@ -17,8 +17,8 @@ use utoipa_axum::routes;
 use super::fields::{self, Object, elements};
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params};
-use super::{App, intake, jobs};
-use crate::api::{BatchBody, BatchRequest, BatchResult, BatchSummary, FieldProblem, ProblemBody};
+use super::{App, buffered, intake, jobs};
+use crate::api::{BatchBody, BatchRequest, BatchResult, BatchSummary, Durability, FieldProblem, ProblemBody};
 use crate::relay;
 use crate::service::ServiceError;
 
@@ -41,14 +41,20 @@ async fn batch(State(app): State<App>, params: Params, request: Request) -> Answ
     let headers = request.headers().clone();
     let bytes = request::body(request, limits::BATCH_BYTES).await?;
     let now = app.now().wall;
-    let (specs, atomic) = read(fields::text(&bytes)?, jobs::context(&app, &headers, now))?;
+    let (specs, atomic, durability) = read(fields::text(&bytes)?, jobs::context(&app, &headers, now))?;
     let idempotency = request::idempotency(&headers, now, "POST /v1/jobs:batch", &bytes)?;
     let mut items: Vec<Item> = specs.into_iter().map(Item::from).collect();
     if atomic {
         refuse_whole(&items)?;
     }
+    let (waiting, specs) = waiting(&items);
+    let taken = buffered::take_batch(&app, durability, idempotency.is_some(), specs).await?;
+    if let Some((intakes, durability)) = taken {
+        settle(&app, &mut items, &waiting, &intakes, true);
+        return Ok(Json(answer(items, durability)).into_response());
+    }
     let replayed = submit(&app, idempotency, &mut items, atomic).await?;
-    let mut response = Json(answer(items)).into_response();
+    let mut response = Json(answer(items, Durability::Durable)).into_response();
     if replayed {
         response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
     }
@@ -73,8 +79,9 @@ impl From<Result<JobSpec, Problem>> for Item {
 
 type Specs = Vec<Result<JobSpec, Problem>>;
 
-fn read(text: &str, context: intake::Context<'_>) -> Result<(Specs, bool), Problem> {
-    let mut object = Object::parse(text, &["jobs", "atomic"], "")?;
+fn read(text: &str, context: intake::Context<'_>) -> Result<(Specs, bool, Durability), Problem> {
+    let mut object = Object::parse(text, &["jobs", "atomic", "durability"], "")?;
+    let durability = object.take("durability").unwrap_or_default();
     let atomic = object.take::<bool>("atomic").unwrap_or(false);
     let mut specs = Vec::new();
     match object.raw("jobs").map(|raw| elements(raw, limits::BATCH_JOBS)) {
@@ -88,7 +95,7 @@ fn read(text: &str, context: intake::Context<'_>) -> Result<(Specs, bool), Probl
         }
     }
     object.finish().map_err(Problem::fields)?;
-    Ok((specs, atomic))
+    Ok((specs, atomic, durability))
 }
 
 fn element(text: &str, index: usize, context: intake::Context<'_>) -> Result<JobSpec, Problem> {
@@ -129,15 +136,7 @@ async fn submit(
 ) -> Result<bool, Problem> {
     let bound = idempotency.as_ref().is_some_and(|key| !relay::key::is_ours(key));
     for _ in 0..=items.len() {
-        let waiting: Vec<usize> =
-            (0..items.len()).filter(|i| matches!(items[*i], Item::Waiting(_))).collect();
-        let specs: Vec<JobSpec> = items
-            .iter()
-            .filter_map(|item| match item {
-                Item::Waiting(spec) => Some((**spec).clone()),
-                Item::Taken(_) | Item::Refused(_) => None,
-            })
-            .collect();
+        let (waiting, specs) = waiting(items);
         if specs.is_empty() {
             return Ok(false);
         }
@@ -173,6 +172,15 @@ async fn submit(
     Err(Problem::new(Code::Internal, "the batch could not be divided"))
 }
 
+/// What is still to be submitted, and where in the batch it is.
+fn waiting(items: &[Item]) -> (Vec<usize>, Vec<JobSpec>) {
+    let waiting = items.iter().enumerate().filter_map(|(index, item)| match item {
+        Item::Waiting(spec) => Some((index, (**spec).clone())),
+        Item::Taken(_) | Item::Refused(_) => None,
+    });
+    waiting.unzip()
+}
+
 fn settle(app: &App, items: &mut [Item], waiting: &[usize], intakes: &[Intake], count: bool) {
     for (index, intake) in waiting.iter().zip(intakes) {
         if let (true, Item::Waiting(spec), Intake::Created(_)) = (count, &items[*index], intake) {
@@ -182,14 +190,18 @@ fn settle(app: &App, items: &mut [Item], waiting: &[usize], intakes: &[Intake], 
     }
 }
 
-fn answer(items: Vec<Item>) -> BatchBody {
+fn answer(items: Vec<Item>, durability: Durability) -> BatchBody {
+    let created = match durability {
+        Durability::Durable => 201,
+        Durability::Buffered => 202,
+    };
     let mut summary = BatchSummary::default();
     let mut results = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
         let result = match item {
             Item::Taken(Intake::Created(id)) => {
                 summary.created += 1;
-                BatchResult { index, status: 201, id: Some(id), deduplicated: false, problem: None }
+                BatchResult { index, status: created, id: Some(id), deduplicated: false, problem: None }
             }
             Item::Taken(Intake::Duplicate(id)) => {
                 summary.deduplicated += 1;
@@ -207,7 +219,7 @@ fn answer(items: Vec<Item>) -> BatchBody {
         };
         results.push(result);
     }
-    BatchBody { results, summary }
+    BatchBody { results, summary, durability }
 }
 
 fn refused(index: usize, problem: &Problem) -> BatchResult {
@@ -236,7 +248,7 @@ mod tests {
 
     #[test]
     fn one_bad_job_is_answered_alone_or_refuses_an_atomic_batch() {
-        let (specs, _) =
+        let (specs, ..) =
             read(r#"{"jobs":[{"kind":"a"}, 7, {"kind":"exec"}, {"knd":"a"}]}"#, CONTEXT).unwrap();
         let mut items: Vec<Item> = specs.into_iter().map(Item::from).collect();
         let problem = refuse_whole(&items).unwrap_err();
@@ -244,7 +256,7 @@ mod tests {
         assert_eq!(pointers, ["/jobs/1", "/jobs/2", "/jobs/3/knd", "/jobs/3/kind"]);
 
         items[0] = Item::Taken(Intake::Created(JobId::new(1, [0; 10])));
-        let body = answer(items);
+        let body = answer(items, Durability::Durable);
         assert_eq!(body.summary, BatchSummary { created: 1, deduplicated: 0, failed: 3 });
         let statuses: Vec<u16> = body.results.iter().map(|r| r.status).collect();
         assert_eq!(statuses, [201, 422, 403, 422]);

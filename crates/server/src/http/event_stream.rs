@@ -18,7 +18,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::App;
-use super::events::{EventId, Hub, Subscription, Told};
+use super::events::{EventId, Hub, Live, Subscription, Told};
 use super::problem::{Code, Problem};
 use super::request::{Answer, Params};
 use crate::api::ProblemBody;
@@ -172,8 +172,9 @@ impl Client {
             tokio::select! {
                 () = subscription.stopping.cancelled() => return None,
                 received = subscription.live.recv() => match received {
-                    Ok(told) if self.filter.wants(&told.event.event) => return frame(&told),
-                    Ok(_) => {}
+                    Ok(Live::Told(told)) if self.filter.wants(&told.event.event) => return frame(&told),
+                    Ok(Live::Told(_)) => {}
+                    Ok(Live::Missed(missed)) => return Some(gap(missed)),
                     Err(RecvError::Lagged(missed)) => {
                         self.hub.lagged(missed);
                         return Some(gap(Some(missed)));

@@ -14,6 +14,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::HttpOptions;
+use crate::accelerator::{Accelerator, Fed};
 use crate::api::StatsBody;
 use crate::metrics::Metrics;
 use crate::service::{Numbered, Service};
@@ -56,6 +57,15 @@ pub(super) struct Told {
     pub(super) event: Arc<Numbered>,
 }
 
+/// What a client hears.
+#[derive(Clone, Debug)]
+pub(super) enum Live {
+    /// Something happened.
+    Told(Told),
+    /// Events were missed before they came here: so many, or nobody knows how many.
+    Missed(Option<u64>),
+}
+
 /// What a new client begins with.
 pub(super) struct Subscription {
     /// Some events between the client's last one and the first of `missed` are gone.
@@ -63,7 +73,7 @@ pub(super) struct Subscription {
     /// Events since the client's last one.
     pub(super) missed: Vec<Told>,
     /// Events from now on.
-    pub(super) live: broadcast::Receiver<Told>,
+    pub(super) live: broadcast::Receiver<Live>,
     /// The counts, as JSON, whenever they changed.
     pub(super) counts: watch::Receiver<Option<Arc<str>>>,
     /// Ends when the server stops.
@@ -78,7 +88,7 @@ pub(super) struct Hub(Arc<Inner>);
 
 struct Inner {
     ring: Mutex<Ring>,
-    live: broadcast::Sender<Told>,
+    live: broadcast::Sender<Live>,
     counts: watch::Sender<Option<Arc<str>>>,
     /// Something happened since the counts were last told.
     changed: AtomicBool,
@@ -88,8 +98,16 @@ struct Inner {
     stopping: CancellationToken,
 }
 
+/// Whose events these are: numbers of different leaders have nothing to do with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Own,
+    Fed,
+}
+
 struct Ring {
     epoch: u64,
+    source: Source,
     last: u64,
     events: VecDeque<Told>,
 }
@@ -102,7 +120,8 @@ impl Hub {
         options: &HttpOptions,
     ) -> Hub {
         let hub = Hub::new(options);
-        tokio::spawn(hub.clone().follow(receiver, service));
+        let fed = service.accelerator().map(Accelerator::fed);
+        tokio::spawn(hub.clone().follow(receiver, fed, service));
         hub
     }
 
@@ -110,7 +129,7 @@ impl Hub {
     pub(super) fn new(options: &HttpOptions) -> Hub {
         let epoch = (options.now)().wall.unix_millis();
         Hub(Arc::new(Inner {
-            ring: Mutex::new(Ring { epoch, last: 0, events: VecDeque::new() }),
+            ring: Mutex::new(Ring { epoch, source: Source::Own, last: 0, events: VecDeque::new() }),
             live: broadcast::channel(LAG).0,
             counts: watch::channel(None).0,
             changed: AtomicBool::new(true),
@@ -121,7 +140,12 @@ impl Hub {
         }))
     }
 
-    async fn follow(self, mut receiver: broadcast::Receiver<Arc<Numbered>>, service: Service) {
+    async fn follow(
+        self,
+        mut receiver: broadcast::Receiver<Arc<Numbered>>,
+        mut fed: Option<broadcast::Receiver<Fed>>,
+        service: Service,
+    ) {
         let mut ticks = tokio::time::interval(COUNTS_EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -132,9 +156,10 @@ impl Hub {
                         self.tell(event);
                         self.tell_what_is_there(&mut receiver);
                     }
-                    Err(broadcast::error::RecvError::Lagged(missed)) => self.0.metrics.events_dropped(missed),
+                    Err(broadcast::error::RecvError::Lagged(missed)) => self.missed(Some(missed)),
                     Err(broadcast::error::RecvError::Closed) => return,
                 },
+                heard = next_fed(&mut fed) => self.hear(heard),
                 _ = ticks.tick() => self.tell_counts(&service).await,
             }
         }
@@ -145,9 +170,7 @@ impl Hub {
         for _ in 0..BURST {
             match receiver.try_recv() {
                 Ok(event) => self.tell(event),
-                Err(broadcast::error::TryRecvError::Lagged(missed)) => {
-                    self.0.metrics.events_dropped(missed);
-                }
+                Err(broadcast::error::TryRecvError::Lagged(missed)) => self.missed(Some(missed)),
                 Err(broadcast::error::TryRecvError::Empty | broadcast::error::TryRecvError::Closed) => return,
             }
         }
@@ -157,12 +180,31 @@ impl Hub {
     pub(super) fn tell(&self, event: Arc<Numbered>) {
         // Counted here, one step behind, so that the thread that decides has nothing to do with it.
         self.0.metrics.observe_event(&event.event);
+        self.keep(event, Source::Own);
+    }
+
+    /// What another leader told, which is counted there.
+    fn hear(&self, heard: Fed) {
+        match heard {
+            Fed::Event(event) => self.keep(event, Source::Fed),
+            Fed::Dropped(missed) => self.missed(missed),
+        }
+    }
+
+    /// Whoever listens must know.
+    fn missed(&self, missed: Option<u64>) {
+        self.0.metrics.events_dropped(missed.unwrap_or(0));
+        let _ = self.0.live.send(Live::Missed(missed));
+    }
+
+    fn keep(&self, event: Arc<Numbered>, source: Source) {
         self.0.changed.store(true, Ordering::Relaxed);
         let mut ring = self.ring();
-        if event.number <= ring.last {
+        if event.number <= ring.last || ring.source != source {
             // Numbers begin again: another leader, another epoch. Nobody can resume across it.
             ring.epoch += 1;
             ring.events.clear();
+            ring.source = source;
         }
         ring.last = event.number;
         let told = Told { id: EventId { epoch: ring.epoch, number: event.number }, event };
@@ -171,7 +213,7 @@ impl Hub {
         }
         ring.events.push_back(told.clone());
         // Nobody listening is fine. Sent under the lock, so that no client misses or doubles an event.
-        let _ = self.0.live.send(told);
+        let _ = self.0.live.send(Live::Told(told));
     }
 
     /// A new client, unless there are too many. `after` is the last event that it has seen.
@@ -216,6 +258,19 @@ impl Hub {
     fn ring(&self) -> std::sync::MutexGuard<'_, Ring> {
         // A panic while the lock is held leaves whole events, never half of one.
         self.0.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits for ever if nothing feeds this server.
+async fn next_fed(fed: &mut Option<broadcast::Receiver<Fed>>) -> Fed {
+    let Some(receiver) = fed else { return std::future::pending().await };
+    match receiver.recv().await {
+        Ok(heard) => heard,
+        Err(broadcast::error::RecvError::Lagged(missed)) => Fed::Dropped(Some(missed)),
+        Err(broadcast::error::RecvError::Closed) => {
+            *fed = None;
+            Fed::Dropped(None)
+        }
     }
 }
 
@@ -285,6 +340,29 @@ mod tests {
         hub.tell(event(1));
         assert_eq!(hub.ring().epoch, before + 1);
         assert!(hub.subscribe(Some(EventId { epoch: before, number: 7 })).unwrap().gap);
+    }
+
+    /// A standby tells what it hears of the leader. The leader counts it.
+    #[test]
+    fn what_is_heard_of_another_leader_is_told_and_not_counted() {
+        let options = options();
+        let hub = Hub::new(&options);
+        hub.tell(event(7));
+        let epoch = hub.ring().epoch;
+        let mut client = hub.subscribe(None).unwrap();
+        hub.hear(Fed::Dropped(None));
+        let job = ganger_core::JobId::new(1, [0; 10]);
+        let fence = ganger_core::lease::Fence::default();
+        let lost = Event::LeaseLost { job, fence, session: ganger_core::SessionId::new(1, [0; 10]) };
+        hub.hear(Fed::Event(Arc::new(Numbered { number: 8, event: lost })));
+        assert!(matches!(client.live.try_recv(), Ok(Live::Missed(None))));
+        assert!(matches!(client.live.try_recv(), Ok(Live::Told(told)) if told.id.number == 8));
+        assert_eq!(hub.ring().epoch, epoch + 1, "its numbers are not ours, even if they fit");
+        let metrics = options.metrics.scrape(None, None).unwrap();
+        assert!(metrics.contains("ganger_leases_lost_total 0"), "{metrics}");
+        hub.hear(Fed::Event(event(11)));
+        let back = hub.subscribe(Some(EventId { epoch: epoch + 1, number: 8 })).unwrap();
+        assert!(back.gap, "9 and 10 were never heard");
     }
 
     #[test]

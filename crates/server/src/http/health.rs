@@ -59,6 +59,9 @@ async fn metrics(State(app): State<App>, params: Params) -> Answer {
     let (stats, queues) = tokio::join!(app.service.stats(), app.service.queues());
     let standing = app.service.standing();
     app.options.metrics.leadership(standing.leads, standing.term, standing.store_up);
+    if let Some(accelerator) = app.service.accelerator() {
+        app.options.metrics.accelerated(accelerator.seen().await);
+    }
     // Without a leader the gauges are unknown, but what was counted is still worth reading.
     let text = app.options.metrics.scrape(stats.ok().as_ref(), queues.ok().as_deref());
     let text = text.map_err(|_| Problem::new(Code::Internal, "the metrics could not be written"))?;

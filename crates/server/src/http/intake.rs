@@ -9,7 +9,7 @@ use ganger_core::name::QueueName;
 
 use super::fields::{Object, depth};
 use super::problem::{Code, Problem};
-use crate::api::{FieldProblem, HumanDuration, Timeout};
+use crate::api::{Durability, FieldProblem, HumanDuration, Timeout};
 
 /// Every field of a submission, as in [`crate::api::NewJobRequest`].
 const FIELDS: &[&str] = &[
@@ -32,6 +32,7 @@ const FIELDS: &[&str] = &[
     "tags",
     "traceparent",
     "max_lost",
+    "durability",
 ];
 
 const RETRY_FIELDS: &[&str] = &["base", "factor", "max", "jitter"];
@@ -47,12 +48,31 @@ pub(super) struct Context<'a> {
     pub(super) exec_allowed: bool,
 }
 
-/// Reads one job. `base` is the JSON pointer of the object within the body.
+/// Reads one job of many. `base` is the JSON pointer of the object within the body.
+///
+/// # Errors
+/// As for a job alone; or it wants to be buffered, which only a whole request can.
+pub(super) fn job(text: &str, base: &str, context: Context<'_>) -> Result<JobSpec, Problem> {
+    match job_alone(text, base, context)? {
+        (spec, Durability::Durable) => Ok(spec),
+        (_, Durability::Buffered) => {
+            let detail = "is for a whole request: say it beside `jobs`; an import is always durable";
+            Err(Problem::fields(vec![FieldProblem::new(format!("{base}/durability"), detail)]))
+        }
+    }
+}
+
+/// Reads one job, and how safe it is to be.
 ///
 /// # Errors
 /// Malformed JSON, or every field that is not valid, or a kind that is not allowed.
-pub(super) fn job(text: &str, base: &str, context: Context<'_>) -> Result<JobSpec, Problem> {
+pub(super) fn job_alone(
+    text: &str,
+    base: &str,
+    context: Context<'_>,
+) -> Result<(JobSpec, Durability), Problem> {
     let mut object = Object::parse(text, FIELDS, base)?;
+    let durability = object.take("durability").unwrap_or_default();
     let spec = read(&mut object, base, context);
     object.finish().map_err(Problem::fields)?;
     let Some(spec) = spec else {
@@ -66,7 +86,7 @@ pub(super) fn job(text: &str, base: &str, context: Context<'_>) -> Result<JobSpe
             "a job of kind `exec` runs a command on a worker, and this request has not the right token",
         ));
     }
-    Ok(spec)
+    Ok((spec, durability))
 }
 
 fn read(object: &mut Object<'_>, base: &str, context: Context<'_>) -> Option<JobSpec> {
@@ -287,6 +307,7 @@ mod tests {
             tags: Some(vec!["t".into()]),
             traceparent: Some("00-1-2-3".into()),
             max_lost: Some(2),
+            durability: Some(Durability::Durable),
         };
         let spec = take(&serde_json::to_string(&request).unwrap());
         assert_eq!((spec.queue.as_str(), spec.priority, spec.payload.as_str()), ("mail", -3, "[1]"));

@@ -16,8 +16,9 @@ use super::observe::RouteLabel;
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, Segment};
 use super::shown::{self, Include};
-use super::{App, exec_token, fields, intake};
-use crate::api::{CancelBody, JobBody, NewJobRequest, ProblemBody, SubmittedBody};
+use super::{App, buffered, exec_token, fields, intake};
+use crate::accelerator::Taken;
+use crate::api::{CancelBody, Durability, JobBody, NewJobRequest, ProblemBody, SubmittedBody};
 use crate::service::Cancelled;
 
 /// A payload at its limit and everything else a job can say.
@@ -38,7 +39,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Submit a job
 ///
-/// The job is durable before the answer. `Idempotency-Key` makes a repeated request harmless.
+/// The job is durable before the answer, unless it asks for `durability: buffered`. `Idempotency-Key` makes a repeated
+/// request harmless.
 #[utoipa::path(post, path = "/v1/jobs", tag = "jobs", request_body = NewJobRequest,
     params(
         ("Idempotency-Key" = Option<String>, Header, description = "Same key and body: the same answer, for 24 h"),
@@ -47,6 +49,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
     responses(
         (status = 201, body = SubmittedBody, description = "It exists now"),
+        (status = 202, body = SubmittedBody, description = "It is buffered, as it asked for"),
         (status = 200, body = SubmittedBody, description = "Its unique key is held by this job"),
         (status = 422, body = ProblemBody, content_type = "application/problem+json", description = "Not valid"),
     ))]
@@ -55,17 +58,20 @@ async fn submit(State(app): State<App>, params: Params, request: Request) -> Ans
     let headers = request.headers().clone();
     let bytes = request::body(request, JOB_BODY).await?;
     let now = app.now().wall;
-    let spec = intake::job(fields::text(&bytes)?, "", context(&app, &headers, now))?;
+    let (spec, durability) = intake::job_alone(fields::text(&bytes)?, "", context(&app, &headers, now))?;
     let idempotency = request::idempotency(&headers, now, "POST /v1/jobs", &bytes)?;
     let receipt = Receipt::of(&spec);
-    let (intakes, replayed) = match app.service.submit(idempotency, vec![spec]).await? {
+    let specs = match buffered::take(&app, durability, idempotency.is_some(), vec![spec]).await? {
+        Taken::Not(specs) => specs,
+        Taken::Buffered(ids) => return taken_in(&app, receipt, &ids, Durability::Buffered),
+        Taken::Durable(ids) => return taken_in(&app, receipt, &ids, Durability::Durable),
+    };
+    let (intakes, replayed) = match app.service.submit(idempotency, specs).await? {
         Submitted::Accepted(intakes) => (intakes, false),
         Submitted::Replayed(intakes) => (intakes, true),
         Submitted::KeyReused => return Err(key_reused()),
     };
-    let Some(intake) = intakes.first().copied() else {
-        return Err(Problem::new(Code::Internal, "the submission was not answered"));
-    };
+    let Some(intake) = intakes.first().copied() else { return Err(unanswered()) };
     let mut response = match intake {
         Intake::Created(id) => {
             if !replayed {
@@ -75,14 +81,35 @@ async fn submit(State(app): State<App>, params: Params, request: Request) -> Ans
         }
         Intake::Duplicate(id) => (StatusCode::OK, Json(receipt.duplicate(&app, id).await)).into_response(),
     };
-    let headers = response.headers_mut();
-    if let Ok(location) = HeaderValue::from_str(&format!("/v1/jobs/{}", intake.job())) {
-        headers.insert(header::LOCATION, location);
-    }
+    locate(&mut response, intake.job());
     if replayed {
-        headers.insert("idempotency-replayed", HeaderValue::from_static("true"));
+        response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
     }
     Ok(response)
+}
+
+/// The answer to a job that came by the buffer.
+fn taken_in(app: &App, receipt: Receipt, ids: &[JobId], durability: Durability) -> Answer {
+    let Some(id) = ids.first().copied() else { return Err(unanswered()) };
+    app.options.metrics.enqueued(receipt.queue.as_str(), receipt.kind.as_str(), 1);
+    let status = match durability {
+        Durability::Durable => StatusCode::CREATED,
+        Durability::Buffered => StatusCode::ACCEPTED,
+    };
+    let body = SubmittedBody { durability, ..receipt.created(id) };
+    let mut response = (status, Json(body)).into_response();
+    locate(&mut response, id);
+    Ok(response)
+}
+
+fn locate(response: &mut Response, id: JobId) {
+    if let Ok(location) = HeaderValue::from_str(&format!("/v1/jobs/{id}")) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+}
+
+fn unanswered() -> Problem {
+    Problem::new(Code::Internal, "the submission was not answered")
 }
 
 /// What the headers of a submission say about its jobs.
@@ -136,6 +163,7 @@ impl Receipt {
             attempt: 0,
             max_attempts: self.max_attempts,
             deduplicated: false,
+            durability: Durability::Durable,
         }
     }
 
@@ -151,6 +179,7 @@ impl Receipt {
                 attempt: view.stored.standing.attempt,
                 max_attempts: view.stored.spec.options.max_attempts,
                 deduplicated: true,
+                durability: Durability::Durable,
             },
             // It ended meanwhile and was not kept, or cannot be read: its id still answers.
             Err(_) => SubmittedBody { deduplicated: true, ..self.created(id) },

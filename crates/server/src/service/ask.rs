@@ -27,7 +27,7 @@ const LOOK_WITHIN: Duration = Duration::from_secs(5);
 const PURGE_STEPS: usize = 10_000;
 
 impl Service {
-    pub(super) async fn ask_submit(
+    pub(crate) async fn ask_submit(
         &self,
         idempotency: Option<Idempotency>,
         jobs: Vec<JobSpec>,

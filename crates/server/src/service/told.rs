@@ -8,6 +8,7 @@ use ganger_store::read::StoredJob;
 
 use super::ask::STUCK;
 use super::{Check, Service, StandingNow};
+use crate::accelerator::Accelerator;
 use crate::coordinator_thread::Phase;
 
 /// A readiness probe must not hang.
@@ -83,6 +84,7 @@ impl Service {
             let warning = (!dangers.is_empty()).then(|| dangers.join("; "));
             checks.push(Check { name: "durability", warning, ..Check::default() });
         }
+        checks.extend(self.0.accelerator.iter().flat_map(Accelerator::checks));
         checks
     }
 

@@ -1,0 +1,139 @@
+//! Live events: the leader publishes its own, a standby listens and feeds whoever listens to it.
+//!
+//! A standby whose feed is up can serve `/v1/events` by itself; while it is not up, such a call is passed on to the leader.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ganger_core::event::Event;
+use ganger_store::redis::events::{Heard, MESSAGE_EVENTS, WORD_EVERY};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::watch;
+
+use super::Accelerator;
+use super::finals::leading;
+use crate::coordinator_thread::Phase;
+use crate::service::{Numbered, Service};
+
+/// Wait before another attempt to listen.
+const LISTEN_AGAIN: Duration = Duration::from_secs(1);
+
+/// What a standby hears of the leader.
+#[derive(Clone, Debug)]
+pub enum Fed {
+    /// Something happened. The number is the leader's.
+    Event(Arc<Numbered>),
+    /// Events were missed: so many, or nobody knows how many.
+    Dropped(Option<u64>),
+}
+
+impl Accelerator {
+    /// What is heard of another leader from now on.
+    #[must_use]
+    pub fn fed(&self) -> broadcast::Receiver<Fed> {
+        self.0.fed.subscribe()
+    }
+
+    /// Whether another leader is heard.
+    #[must_use]
+    pub fn feed_is_up(&self) -> bool {
+        *self.0.feed_is_up.borrow()
+    }
+}
+
+/// While this server leads its events are published, in batches, and its silence too.
+pub(super) async fn publish(accelerator: Accelerator, service: Service) {
+    let mut events = service.events();
+    let mut phase = service.phase();
+    // Of the next event; zero while it is not known.
+    let mut next = 0;
+    let mut waiting: Option<Arc<Numbered>> = None;
+    loop {
+        let Ok(term) = leading(&mut phase).await else { return };
+        let first = match waiting.take() {
+            Some(event) => Some(event),
+            None => match tokio::time::timeout(WORD_EVERY, events.recv()).await {
+                Ok(Ok(event)) => Some(event),
+                // What was missed is missing in the numbers.
+                Ok(Err(RecvError::Lagged(_))) => continue,
+                Ok(Err(RecvError::Closed)) => return,
+                Err(_) => None,
+            },
+        };
+        let batch = match first {
+            Some(event) => {
+                let (batch, rest) = gather(event, &mut events);
+                waiting = rest;
+                batch
+            }
+            None => Vec::new(),
+        };
+        let first = batch.first().map_or(next, |event| event.number);
+        next = first + batch.len() as u64;
+        let told: Vec<&Event> = batch.iter().map(|event| &event.event).collect();
+        accelerator.redis().publish(term, first, &told).await;
+    }
+}
+
+/// What is there already and follows without a gap; and the first that does not.
+fn gather(
+    first: Arc<Numbered>,
+    events: &mut broadcast::Receiver<Arc<Numbered>>,
+) -> (Vec<Arc<Numbered>>, Option<Arc<Numbered>>) {
+    let mut batch = vec![first];
+    while batch.len() < MESSAGE_EVENTS {
+        match events.try_recv() {
+            Ok(event) if batch.last().is_some_and(|last| last.number + 1 == event.number) => {
+                batch.push(event)
+            }
+            Ok(event) => return (batch, Some(event)),
+            Err(TryRecvError::Lagged(_)) => {}
+            Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+        }
+    }
+    (batch, None)
+}
+
+/// While another server leads this one listens.
+pub(super) async fn listen(accelerator: Accelerator, service: Service) {
+    let mut phase = service.phase();
+    loop {
+        if phase.wait_for(|phase| matches!(phase, Phase::Following(_))).await.is_err() {
+            return;
+        }
+        let mut until = phase.clone();
+        tokio::select! {
+            () = hear(&accelerator) => {}
+            _ = until.wait_for(|phase| !matches!(phase, Phase::Following(_))) => {}
+        }
+        accelerator.0.feed_is_up.send_replace(false);
+        tokio::time::sleep(LISTEN_AGAIN).await;
+    }
+}
+
+/// Listens until no leader is heard any more.
+async fn hear(accelerator: &Accelerator) {
+    let Some(mut subscription) = accelerator.redis().subscribe().await else { return };
+    let (fed, up): (_, &watch::Sender<bool>) = (&accelerator.0.fed, &accelerator.0.feed_is_up);
+    let mut heard_before = false;
+    while let Some(heard) = subscription.next().await {
+        if !heard_before {
+            // Nobody knows what was told before: whoever listened to an earlier feed missed it.
+            let _ = fed.send(Fed::Dropped(None));
+            up.send_replace(true);
+            heard_before = true;
+        }
+        match heard {
+            Heard::Dropped(missed) => {
+                let _ = fed.send(Fed::Dropped(missed));
+            }
+            Heard::Events { first, events, .. } => {
+                for (number, event) in (first..).zip(events) {
+                    // Nobody may be listening.
+                    let _ = fed.send(Fed::Event(Arc::new(Numbered { number, event })));
+                }
+            }
+        }
+    }
+}

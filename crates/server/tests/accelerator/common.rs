@@ -1,0 +1,3 @@
+//! What the worker by hand needs.
+
+pub use crate::site::within;
