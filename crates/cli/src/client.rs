@@ -89,6 +89,13 @@ impl Call {
         call
     }
 
+    /// A submission without a key: repeated, it would make another job.
+    pub(crate) fn submit_once(what: impl Into<String>, path: &str, body: impl Into<Bytes>) -> Call {
+        let mut call = Call::new(Method::POST, what, path);
+        call.body = Some(body.into());
+        call
+    }
+
     /// The server may take this long on purpose.
     pub(crate) fn waiting(mut self, wait: Duration) -> Call {
         self.wait = wait;

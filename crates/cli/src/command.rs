@@ -13,6 +13,7 @@ mod import;
 mod job;
 mod migrate;
 mod queue;
+mod redis;
 mod run;
 mod server;
 mod stats;

@@ -75,6 +75,8 @@ pub(crate) struct Config {
     pub(crate) advertise: Setting<Option<ServerUrl>>,
     /// What the servers of a cluster know, and nobody else.
     pub(crate) cluster_secret: Setting<Secret>,
+    /// Redis in front of the store; its address may hold a password.
+    pub(crate) redis: Setting<Secret>,
     /// How answers are printed.
     pub(crate) output: Setting<Format>,
     /// When to use colour.
@@ -121,6 +123,7 @@ impl Config {
             store,
             advertise: layers.parsed(Key::Advertise)?,
             cluster_secret: layers.optional(Key::ClusterSecret).map(Secret),
+            redis: layers.optional(Key::Redis).map(Secret),
             output: layers.pick(Key::Output, || Format::Table)?,
             color: layers.pick(Key::Color, || Color::Auto)?,
             log_format: layers.pick(Key::LogFormat, || LogFormat::Human)?,
@@ -147,6 +150,10 @@ impl Config {
                 Key::ClusterSecret => {
                     let shown = self.cluster_secret.value.0.as_ref().map_or("", |_| place::MASK);
                     (key, shown.to_owned(), &self.cluster_secret.origin)
+                }
+                Key::Redis => {
+                    let shown = self.redis.value.0.as_deref().map(place::masked).unwrap_or_default();
+                    (key, shown, &self.redis.origin)
                 }
                 Key::Output => (key, self.output.value.to_string(), &self.output.origin),
                 Key::Color => (key, self.color.value.to_string(), &self.color.origin),
@@ -330,10 +337,15 @@ mod tests {
     #[test]
     fn secrets_are_not_shown() {
         let dir = tempfile::tempdir().unwrap();
-        let variables = [("GANGER_STORE", "postgres://u:hush@h/d"), ("GANGER_CLUSTER_SECRET", "hush")];
+        let variables = [
+            ("GANGER_STORE", "postgres://u:hush@h/d"),
+            ("GANGER_CLUSTER_SECRET", "hush"),
+            ("GANGER_REDIS", "rediss://:hush@r:6379/1"),
+        ];
         let config = resolve(&[], &variables, dir.path()).unwrap();
         let shown: Vec<String> = config.entries().into_iter().map(|(_, value, _)| value).collect();
         assert!(shown.contains(&"postgres://u:***@h/d".to_owned()), "{shown:?}");
+        assert!(shown.contains(&"rediss://:***@r:6379/1".to_owned()), "{shown:?}");
         assert!(!format!("{shown:?} {config:?}").contains("hush"));
         let failure = resolve(&[], &[("GANGER_STORE", "mysql://u:hush@h/d")], dir.path()).unwrap_err();
         assert!(!format!("{failure:?}").contains("hush"), "{failure:?}");

@@ -11,6 +11,7 @@ use futures::FutureExt;
 use ganger_core::SessionId;
 use ganger_server::{LateStore, Server, ServerError, ServerHandle, ServerOptions};
 use ganger_store::postgres::{PgOptions, PgStore};
+use ganger_store::redis::Redis;
 use ganger_store::sqlite::{SqliteOptions, SqliteStore};
 use ganger_store::{Store, StoreError};
 use tracing::warn;
@@ -35,8 +36,19 @@ pub(crate) struct Serving<'a> {
     pub(crate) insecure_no_auth: bool,
     /// `exec` jobs are accepted from whoever can read the token file.
     pub(crate) allow_exec: bool,
+    /// Redis in front of its store.
+    pub(crate) accelerated: Accelerated,
     /// Sessions of workers in this process.
     pub(crate) local_sessions: Vec<SessionId>,
+}
+
+/// What a server has in front of its store.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Accelerated {
+    /// Redis, if there is one.
+    pub(crate) redis: Option<Redis>,
+    /// Jobs may be kept by it alone until they are in the store.
+    pub(crate) allow_buffered: bool,
 }
 
 /// A server's place among others that share its store.
@@ -74,6 +86,8 @@ impl Serving<'_> {
         if let Some(ttl) = self.member.leader_ttl {
             options.leader_ttl = ttl;
         }
+        options.redis.clone_from(&self.accelerated.redis);
+        options.allow_buffered = self.accelerated.allow_buffered;
         options.insecure_no_auth = self.insecure_no_auth;
         options.local_sessions = self.local_sessions.clone();
         if self.allow_exec {

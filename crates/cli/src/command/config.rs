@@ -48,6 +48,9 @@ struct Show {
     /// As for `ganger server`
     #[arg(long, value_name = "URL")]
     advertise: Option<ServerUrl>,
+    /// As for `ganger server`
+    #[arg(long, value_name = "URL")]
+    redis: Option<RawStore>,
     /// As for `ganger worker`
     #[arg(long, value_name = "DURATION")]
     grace: Option<Grace>,
@@ -87,6 +90,7 @@ impl ConfigCommand {
         layer.set(Key::Grace, show.grace);
         layer.set(Key::Store, show.store.as_ref().map(RawStore::text));
         layer.set(Key::Advertise, show.advertise.as_ref());
+        layer.set(Key::Redis, show.redis.as_ref().map(RawStore::text));
         show.data.as_deref()
     }
 }

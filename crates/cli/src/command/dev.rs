@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
 use crate::local_worker::{abandon_all, registry, stop_all, worker_failure};
-use crate::serving::{Member, Serving, server_failure};
+use crate::serving::{Accelerated, Member, Serving, server_failure};
 use crate::signals::Stops;
 
 /// Even a small machine should run a few jobs at once: most of them wait for something.
@@ -63,6 +63,7 @@ impl Dev {
             member: Member::default(),
             insecure_no_auth: false,
             allow_exec: !self.no_exec,
+            accelerated: Accelerated::default(),
             local_sessions: sessions.clone(),
         };
         let server = serving.start().await?;

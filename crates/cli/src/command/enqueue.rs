@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use ganger_core::limits;
 use ganger_core::{JobId, Wall};
-use ganger_server::api::{HumanDuration, NewJobRequest, SubmittedBody, Timeout};
+use ganger_server::api::{Durability, HumanDuration, NewJobRequest, SubmittedBody, Timeout};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -25,7 +25,7 @@ pub(super) const EXEC: &str = "exec";
 /// Submit a job and print its id.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The job is safe once its id is printed. Repeating the command makes another job, unless --key or
+The job is safe once its id is printed (with --buffered, as safe as Redis). Repeating the command makes another job, unless --key or
 --idempotency-key is given.
 
 Examples:
@@ -63,6 +63,9 @@ pub(crate) struct Enqueue {
     /// The same key gives the same answer for a day
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
+    /// Be satisfied once Redis has it, also while the store cannot be written; the server must allow it
+    #[arg(long, conflicts_with_all = ["key", "idempotency_key", "wait"])]
+    buffered: bool,
     /// A tag for finding it again; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
@@ -92,13 +95,16 @@ pub(crate) struct Enqueue {
 impl Enqueue {
     pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
         let client = context.client()?;
-        let (wait, key) = (self.wait, self.idempotency_key.clone());
+        let (wait, key, buffered) = (self.wait, self.idempotency_key.clone(), self.buffered);
         let request = self.request()?;
         let (answer, submitted) = submit(context, &client, &request, key).await?;
         if submitted.deduplicated {
             context
                 .out
                 .note(&format!("its unique key is held by this job, which is {}", submitted.state.as_str()));
+        }
+        if buffered && submitted.durability == Durability::Durable {
+            context.out.note("it could not be buffered, and is durable");
         }
         match wait {
             None => {
@@ -131,6 +137,7 @@ impl Enqueue {
             timeout: self.timeout,
             unique_key: self.key,
             unique_for: self.unique_for,
+            durability: self.buffered.then_some(Durability::Buffered),
             tags: (!self.tags.is_empty()).then_some(self.tags),
             ..NewJobRequest::default()
         })
@@ -138,7 +145,7 @@ impl Enqueue {
 }
 
 /// Submits one job. Without a key of the user's own it gets a fresh one, so that repetitions after a
-/// lost answer do not make a second job.
+/// lost answer do not make a second job; but not a buffered one, for a key is never kept by a buffer.
 pub(super) async fn submit(
     context: &Context,
     client: &Client,
@@ -147,10 +154,16 @@ pub(super) async fn submit(
 ) -> Fallible<(Answer, SubmittedBody)> {
     let body = serde_json::to_string(request)
         .map_err(|error| Failure::new(Exit::Failure, "cannot write the job as JSON", error, ""))?;
-    let key = key.unwrap_or_else(|| Uuid::new_v4().to_string());
+    let buffered = request.durability == Some(Durability::Buffered);
+    let fresh = || (!buffered).then(|| Uuid::new_v4().to_string());
+    let key = key.or_else(fresh);
     let token = if request.kind == EXEC { exec_token::find(&context.config)? } else { None };
     let what = format!("enqueue a job of kind {}", request.kind);
-    let answer = client.send(&Call::submit(what, "/v1/jobs", body, key).with_exec_token(token)).await?;
+    let call = match key {
+        Some(key) => Call::submit(what, "/v1/jobs", body, key),
+        None => Call::submit_once(what, "/v1/jobs", body),
+    };
+    let answer = client.send(&call.with_exec_token(token)).await?;
     let submitted = answer.read()?;
     Ok((answer, submitted))
 }

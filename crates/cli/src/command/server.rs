@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
+use super::redis::RedisFlags;
 use crate::config::{Config, Key, Layer, Listen, Place, RawStore, ServerUrl};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -29,6 +30,7 @@ and take over when it is gone. They know each other by GANGER_CLUSTER_SECRET.
 Examples:
   ganger server --data /var/lib/ganger
   ganger server --store postgres://ganger@db/ganger --advertise http://10.0.0.7:8080
+  ganger server --store postgres://ganger@db/ganger --redis redis://cache:6379
   ganger server --data ./data --listen 127.0.0.1:9090 --log json")]
 pub(crate) struct Serve {
     /// Where to listen [default: 127.0.0.1:8080] [env: GANGER_LISTEN]
@@ -50,6 +52,8 @@ pub(crate) struct Serve {
     /// Others take over from a leader that was not heard for so long [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = leader_ttl)]
     leader_ttl: Option<Duration>,
+    #[command(flatten)]
+    redis: RedisFlags,
     /// Listen on an address that other machines can reach, although nobody is asked for a token
     #[arg(long)]
     insecure_no_auth: bool,
@@ -69,6 +73,7 @@ impl Serve {
             member: self.member(config),
             insecure_no_auth: self.insecure_no_auth,
             allow_exec: self.allow_exec,
+            accelerated: self.redis.connect(config).await?,
             local_sessions: Vec::new(),
         };
         let server = serving.start().await?;
@@ -107,6 +112,7 @@ impl Serve {
         layer.set(Key::Listen, self.listen);
         layer.set(Key::Store, self.store.as_ref().map(RawStore::text));
         layer.set(Key::Advertise, self.advertise.as_ref());
+        self.redis.settings(layer);
         self.data.as_deref()
     }
 

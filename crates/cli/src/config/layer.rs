@@ -24,6 +24,8 @@ pub(crate) enum Key {
     Advertise,
     /// What the servers of a cluster know, and nobody else.
     ClusterSecret,
+    /// Redis in front of the store.
+    Redis,
     /// How answers are printed.
     Output,
     /// When to use colour.
@@ -40,13 +42,14 @@ pub(crate) enum Key {
 
 impl Key {
     /// Every key, in the order of `ganger config show`.
-    pub(crate) const ALL: [Key; 12] = [
+    pub(crate) const ALL: [Key; 13] = [
         Key::Url,
         Key::Listen,
         Key::Data,
         Key::Store,
         Key::Advertise,
         Key::ClusterSecret,
+        Key::Redis,
         Key::Output,
         Key::Color,
         Key::LogFormat,
@@ -64,6 +67,7 @@ impl Key {
             Key::Store => "store",
             Key::Advertise => "advertise",
             Key::ClusterSecret => "cluster_secret",
+            Key::Redis => "redis",
             Key::Output => "output",
             Key::Color => "color",
             Key::LogFormat => "log_format",
@@ -82,6 +86,7 @@ impl Key {
             Key::Store => "GANGER_STORE",
             Key::Advertise => "GANGER_ADVERTISE",
             Key::ClusterSecret => "GANGER_CLUSTER_SECRET",
+            Key::Redis => "GANGER_REDIS",
             Key::Output => "GANGER_OUTPUT",
             Key::Color => "GANGER_COLOR",
             Key::LogFormat => "GANGER_LOG_FORMAT",
@@ -99,6 +104,7 @@ impl Key {
             Key::Data => Some("--data"),
             Key::Store => Some("--store"),
             Key::Advertise => Some("--advertise"),
+            Key::Redis => Some("--redis"),
             Key::Output => Some("--output"),
             Key::Color => Some("--color"),
             Key::LogFormat => Some("--log"),
@@ -171,6 +177,7 @@ struct File {
     store: Option<String>,
     advertise: Option<String>,
     cluster_secret: Option<String>,
+    redis: Option<String>,
     output: Option<String>,
     color: Option<String>,
     log_format: Option<String>,
@@ -188,6 +195,7 @@ impl From<File> for Layer {
         layer.set(Key::Store, file.store);
         layer.set(Key::Advertise, file.advertise);
         layer.set(Key::ClusterSecret, file.cluster_secret);
+        layer.set(Key::Redis, file.redis);
         layer.set(Key::Output, file.output);
         layer.set(Key::Color, file.color);
         layer.set(Key::LogFormat, file.log_format);

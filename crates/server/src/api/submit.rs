@@ -90,7 +90,7 @@ pub struct NewJobRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_lost: Option<u32>,
     /// `buffered` is answered with 202 as soon as Redis has the job, also while the store cannot be written; the server must
-    /// allow it. A request with an `Idempotency-Key`, a job with a `unique_key` or of more than 64 KiB, and every job
+    /// allow it. It can be read once it is in the store. A request with an `Idempotency-Key`, a job with a `unique_key` or of more than 64 KiB, and every job
     /// while Redis is away is taken in as `durable` all the same: the answer says which. Not within a batch or an import.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<Durability>,
