@@ -428,6 +428,18 @@ impl Service {
         self.0.accelerator.as_ref()
     }
 
+    /// Whether this server leads.
+    #[must_use]
+    pub fn leads(&self) -> bool {
+        matches!(*self.0.phase.borrow(), Phase::Leading(_))
+    }
+
+    /// Whether this server knows what happens: it leads, or hears of whoever does.
+    #[must_use]
+    pub fn knows_events(&self) -> bool {
+        self.leads() || self.0.accelerator.as_ref().is_some_and(Accelerator::feed_is_up)
+    }
+
     /// An id for a job that is submitted by another way than [`Service::submit`].
     pub(crate) fn next_job_id(&self) -> JobId {
         self.0.ids.next(self.0.clock.now().wall)

@@ -5,8 +5,8 @@
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::HeaderValue;
-use axum::response::IntoResponse as _;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse as _, Response};
 use ganger_core::change::{Idempotency, Intake, Submitted};
 use ganger_core::coordinator::port::Refusal;
 use ganger_core::job::JobSpec;
@@ -21,6 +21,9 @@ use super::{App, buffered, intake, jobs};
 use crate::api::{BatchBody, BatchRequest, BatchResult, BatchSummary, Durability, FieldProblem, ProblemBody};
 use crate::relay;
 use crate::service::ServiceError;
+
+/// Where a batch is submitted.
+pub(super) const PATH: &str = "/v1/jobs:batch";
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(batch))
@@ -59,6 +62,31 @@ async fn batch(State(app): State<App>, params: Params, request: Request) -> Answ
         response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
     }
     Ok(response)
+}
+
+/// Buffers the jobs of a batch that asks for it and is not refused as a whole.
+///
+/// # Errors
+/// It is not known whether they were buffered.
+pub(super) async fn buffered(
+    app: &App,
+    headers: &HeaderMap,
+    bytes: &[u8],
+) -> Result<Option<Response>, Problem> {
+    let now = app.now().wall;
+    let read = fields::text(bytes).and_then(|text| read(text, jobs::context(app, headers, now)));
+    let Ok((specs, atomic, durability)) = read else { return Ok(None) };
+    let mut items: Vec<Item> = specs.into_iter().map(Item::from).collect();
+    if atomic && refuse_whole(&items).is_err() {
+        return Ok(None);
+    }
+    let (waiting, specs) = waiting(&items);
+    let has_key = headers.contains_key("idempotency-key");
+    let taken = buffered::take_batch(app, durability, has_key, specs).await?;
+    Ok(taken.map(|(intakes, durability)| {
+        settle(app, &mut items, &waiting, &intakes, true);
+        Json(answer(items, durability)).into_response()
+    }))
 }
 
 /// One job of the batch on its way.

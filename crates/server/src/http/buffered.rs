@@ -1,12 +1,21 @@
 //! `durability: buffered`: whether it is allowed, and what becomes of it.
 
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
 use ganger_core::change::Intake;
 use ganger_core::job::JobSpec;
+use ganger_core::limits;
 
-use super::App;
 use super::problem::Problem;
+use super::{App, batch, jobs, request};
 use crate::accelerator::Taken;
 use crate::api::{Durability, FieldProblem};
+
+/// What every request that asks for a buffer contains, however it is written.
+const WORD: &[u8] = b"buffered";
 
 /// Buffers jobs that ask for it and may be. A request under an idempotency key never is: only the ledger in the store can
 /// promise the same answer.
@@ -50,4 +59,45 @@ pub(super) async fn take_batch(
         Taken::Buffered(ids) => Some((created(ids), Durability::Buffered)),
         Taken::Durable(ids) => Some((created(ids), Durability::Durable)),
     })
+}
+
+/// A server that does not lead buffers by itself what asks for it, before anyone looks for a leader: that there is none is
+/// what a buffer is for. What it does not buffer goes on as it came.
+pub(super) async fn without_a_leader(State(app): State<App>, request: Request, next: Next) -> Response {
+    let limit = match (request.method(), request.uri().path()) {
+        (&Method::POST, jobs::PATH) => jobs::JOB_BODY,
+        (&Method::POST, batch::PATH) => limits::BATCH_BYTES,
+        _ => return next.run(request).await,
+    };
+    let allowed = app.service.accelerator().is_some_and(|accelerator| accelerator.allows_buffered());
+    if !allowed || app.service.leads() {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let bytes = match request::body(Request::from_parts(parts.clone(), body), limit).await {
+        Ok(bytes) => bytes,
+        Err(problem) => return problem.into_response(),
+    };
+    if bytes.windows(WORD.len()).any(|word| word == WORD) {
+        match answer(&app, parts.uri.path(), &parts.headers, &bytes).await {
+            Ok(Some(response)) => return response,
+            Ok(None) => {}
+            Err(problem) => return problem.into_response(),
+        }
+    }
+    next.run(Request::from_parts(parts, Body::from(bytes))).await
+}
+
+/// The answer to a request that was buffered. `None` for one that was not, also because something is wrong with it.
+async fn answer(
+    app: &App,
+    path: &str,
+    headers: &HeaderMap,
+    bytes: &Bytes,
+) -> Result<Option<Response>, Problem> {
+    if path == jobs::PATH {
+        jobs::buffered(app, headers, bytes).await
+    } else {
+        batch::buffered(app, headers, bytes).await
+    }
 }

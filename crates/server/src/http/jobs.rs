@@ -24,6 +24,9 @@ use crate::service::Cancelled;
 /// A payload at its limit and everything else a job can say.
 pub(super) const JOB_BODY: usize = limits::PAYLOAD_BYTES + (64 << 10);
 
+/// Where a job is submitted.
+pub(super) const PATH: &str = "/v1/jobs";
+
 /// Verbs of a job, as in `POST /v1/jobs/{id}:cancel`.
 pub(super) const VERBS: [&str; 3] = ["cancel", "replay", "run-now"];
 
@@ -86,6 +89,27 @@ async fn submit(State(app): State<App>, params: Params, request: Request) -> Ans
         response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
     }
     Ok(response)
+}
+
+/// Buffers a job that asks for it and has nothing wrong with it.
+///
+/// # Errors
+/// It is not known whether it was buffered.
+pub(super) async fn buffered(
+    app: &App,
+    headers: &HeaderMap,
+    bytes: &[u8],
+) -> Result<Option<Response>, Problem> {
+    let now = app.now().wall;
+    let read = fields::text(bytes).and_then(|text| intake::job_alone(text, "", context(app, headers, now)));
+    let Ok((spec, durability)) = read else { return Ok(None) };
+    let has_key = headers.contains_key("idempotency-key");
+    let receipt = Receipt::of(&spec);
+    match buffered::take(app, durability, has_key, vec![spec]).await? {
+        Taken::Not(_) => Ok(None),
+        Taken::Buffered(ids) => taken_in(app, receipt, &ids, Durability::Buffered).map(Some),
+        Taken::Durable(ids) => taken_in(app, receipt, &ids, Durability::Durable).map(Some),
+    }
 }
 
 /// The answer to a job that came by the buffer.

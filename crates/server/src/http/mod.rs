@@ -155,6 +155,8 @@ fn assemble(service: Service, options: HttpOptions, events: events::Hub) -> Rout
         router = router.layer(middleware::from_fn_with_state((relay.clone(), Door::Rest), relay::through));
     }
     router
+        // Outside the relay: what is only buffered needs no leader.
+        .layer(middleware::from_fn_with_state(app.clone(), buffered::without_a_leader))
         .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
         .layer(CatchPanicLayer::custom(observe::panicked))
         .layer(middleware::from_fn_with_state(app.clone(), observe::observe))

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use ganger_core::JobId;
+use ganger_server::clock::Clock;
 use ganger_server::testing;
 use ganger_store::MemoryStore;
 use ganger_store::testing as real;
@@ -158,6 +159,27 @@ async fn a_server_that_does_not_allow_it_refuses_clearly() {
     answer(post("/v1/jobs", unknown).await.unwrap(), 422).await;
     let plain = answer(post("/v1/jobs", json!({ "kind": "noop" })).await.unwrap(), 201).await;
     assert_eq!(plain["durability"], "durable");
+}
+
+/// A standby buffers by itself, also while nobody leads; whoever leads next drains.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_does_not_lead_buffers_by_itself() {
+    let server = real::Redis::start();
+    let clock = Clock::start();
+    let store = Arc::new(MemoryStore::for_cluster(move || clock.now()));
+    let leader = Site::start_on(&server, store.clone()).await;
+    let standby = Site::start_on(&server, store).await;
+    assert!(leader.server.service().leads() && !standby.server.service().leads());
+    let first = id_of(&answer(standby.post("/v1/jobs", &buffered()).await, 202).await);
+    eventually("draining by the leader", || async { exists(&leader, first).await }).await;
+    drop(leader);
+    let batch =
+        json!({ "jobs": [{ "kind": "a" }, { "kind": "b" }, { "knd": "c" }], "durability": "buffered" });
+    let body = answer(standby.post("/v1/jobs:batch", &batch).await, 200).await;
+    assert_eq!((&body["summary"]["created"], &body["durability"]), (&json!(2), &json!("buffered")));
+    eventually("another leader", || async { standby.server.service().leads() }).await;
+    is_drained(&standby).await;
+    assert_eq!(standby.jobs().await, 3);
 }
 
 /// A queue that drains takes nothing new: its buffered jobs wait, and hold up nobody else's.
