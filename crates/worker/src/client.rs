@@ -247,7 +247,11 @@ impl<R> Enqueue<R> {
     async fn send(self) -> Result<Enqueued<R>, ClientError> {
         let spec = self.spec?;
         spec.check().map_err(|e| ClientError::Bounds { field: e.field, problem: e.problem })?;
-        let request = v1::EnqueueRequest { job: Some(spec.into()), idempotency_key: self.idempotency_key };
+        let request = v1::EnqueueRequest {
+            job: Some(spec.into()),
+            idempotency_key: self.idempotency_key,
+            buffered: false,
+        };
         let enqueue = |mut jobs: JobsClient<Channel>| {
             let request = request.clone();
             async move { jobs.enqueue(request).await }

@@ -35,7 +35,7 @@ impl Jobs for Script {
             return Err(Status::unavailable("starting"));
         }
         let id = JobId::new(1, [1; 10]).to_string();
-        Ok(Response::new(v1::EnqueueResponse { id, deduplicated: true, replayed: false }))
+        Ok(Response::new(v1::EnqueueResponse { id, deduplicated: true, ..Default::default() }))
     }
 
     async fn get(&self, _: Request<v1::GetRequest>) -> Result<Response<v1::Job>, Status> {

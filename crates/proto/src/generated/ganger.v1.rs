@@ -743,6 +743,9 @@ pub struct EnqueueRequest {
     /// Same key and request, same answer, for 24 h.
     #[prost(string, tag = "2")]
     pub idempotency_key: ::prost::alloc::string::String,
+    /// Be satisfied once Redis has it; the server must allow it. With a key, or a unique key, it is durable all the same.
+    #[prost(bool, tag = "3")]
+    pub buffered: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct EnqueueResponse {
@@ -755,6 +758,9 @@ pub struct EnqueueResponse {
     /// The idempotency key was used before; this is its answer.
     #[prost(bool, tag = "3")]
     pub replayed: bool,
+    /// Only Redis has it so far.
+    #[prost(bool, tag = "4")]
+    pub buffered: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct EnqueueBatchRequest {
@@ -765,6 +771,9 @@ pub struct EnqueueBatchRequest {
     /// All or none: one invalid job refuses the batch.
     #[prost(bool, tag = "3")]
     pub atomic: bool,
+    /// As for a single job, for all of them.
+    #[prost(bool, tag = "4")]
+    pub buffered: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct EnqueueBatchResponse {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ganger_core::change::{Intake, Submitted};
 use ganger_core::coordinator::port::Refusal;
 use ganger_core::job::JobSpec;
-use ganger_core::name::QueueName;
+use ganger_core::name::{Kind, QueueName};
 use ganger_core::{JobId, limits};
 use ganger_proto::v1;
 use ganger_proto::v1::jobs_server::Jobs;
@@ -17,9 +17,12 @@ use tonic::{Request, Response, Status};
 use super::intake::Key;
 use super::status::{item, status};
 use super::{intake, shown};
-use crate::http::ExecToken;
+use crate::accelerator::Taken;
+use crate::api::Durability;
 use crate::http::problem::{Code, Problem};
+use crate::http::{ExecToken, buffered};
 use crate::metrics::Metrics;
+use crate::relay;
 use crate::service::{Service, ServiceError, WAIT_MAX};
 
 /// The header that lets a client submit jobs of kind `exec`.
@@ -44,9 +47,10 @@ impl Jobs for JobsDoor {
         let request = request.into_inner();
         let wire = request.job.ok_or_else(|| missing("job"))?;
         let spec = intake::job(wire, exec_allowed).map_err(status)?;
-        let (intakes, replayed) = self.submit("Enqueue", key, vec![spec]).await?;
-        let intake = intakes.first().copied().ok_or_else(unanswered)?;
-        Ok(Response::new(answered(intake, replayed)))
+        let submission = Submission::new("Enqueue", key, request.buffered);
+        let taken = self.submit(submission, vec![spec]).await?;
+        let intake = taken.intakes.first().copied().ok_or_else(unanswered)?;
+        Ok(Response::new(taken.answer(intake)))
     }
 
     async fn enqueue_batch(
@@ -57,7 +61,9 @@ impl Jobs for JobsDoor {
         let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
         let request = request.into_inner();
         bounded(&request.jobs)?;
-        let draining = if request.atomic { HashSet::new() } else { self.draining().await? };
+        // Buffered jobs wait in the buffer while their queue drains, and may come while nobody leads.
+        let draining =
+            if request.atomic || request.buffered { HashSet::new() } else { self.draining().await? };
         let mut specs = Vec::with_capacity(request.jobs.len());
         let mut items: Vec<Option<Problem>> = Vec::with_capacity(request.jobs.len());
         for wire in request.jobs {
@@ -76,23 +82,26 @@ impl Jobs for JobsDoor {
                 Err(problem) => items.push(Some(problem)),
             }
         }
-        let (intakes, replayed) = match specs.is_empty() {
-            true => (Vec::new(), false),
-            false => self.submit("EnqueueBatch", key, specs).await?,
+        let taken = match specs.is_empty() {
+            true => TakenIn::default(),
+            false => {
+                let submission = Submission::new("EnqueueBatch", key, request.buffered);
+                self.submit(submission, specs).await?
+            }
         };
-        let mut intakes = intakes.into_iter();
+        let mut intakes = taken.intakes.iter();
         let mut answers = Vec::with_capacity(items.len());
         for problem in items {
             let answer = match problem {
                 Some(problem) => v1::batch_item::Answer::Problem(item(problem)),
                 None => {
-                    let intake = intakes.next().ok_or_else(unanswered)?;
-                    v1::batch_item::Answer::Job(answered(intake, replayed))
+                    let intake = intakes.next().copied().ok_or_else(unanswered)?;
+                    v1::batch_item::Answer::Job(taken.answer(intake))
                 }
             };
             answers.push(v1::BatchItem { answer: Some(answer) });
         }
-        Ok(Response::new(v1::EnqueueBatchResponse { items: answers, replayed }))
+        Ok(Response::new(v1::EnqueueBatchResponse { items: answers, replayed: taken.replayed }))
     }
 
     async fn get(&self, request: Request<v1::GetRequest>) -> Result<Response<v1::Job>, Status> {
@@ -169,21 +178,22 @@ impl JobsDoor {
         Ok(queues.into_iter().filter(|view| view.settings.draining).map(|view| view.queue).collect())
     }
 
-    /// Submits checked jobs; answers each, and whether the answers are those of an earlier call.
-    async fn submit(&self, call: &str, key: Key, specs: Vec<JobSpec>) -> Result<(Vec<Intake>, bool), Status> {
+    /// Submits checked jobs, and answers each.
+    async fn submit(&self, submission: Submission, specs: Vec<JobSpec>) -> Result<TakenIn, Status> {
         let now = self.service.clock().now().wall;
+        let Submission { call, key, durability } = submission;
         let idempotency = intake::idempotency(key, call, &specs, now).map_err(status)?;
         let lanes: Vec<_> = specs.iter().map(|spec| (spec.queue.clone(), spec.kind.clone())).collect();
+        let has_key = idempotency.as_ref().is_some_and(|key| !relay::key::is_ours(key));
+        let taken = buffered::take(&self.service, durability, has_key, specs).await.map_err(status)?;
+        let specs = match taken {
+            Taken::Not(specs) => specs,
+            Taken::Buffered(ids) => return Ok(self.taken_in(&lanes, created(ids), true)),
+            Taken::Durable(ids) => return Ok(self.taken_in(&lanes, created(ids), false)),
+        };
         match self.service.submit(idempotency, specs).await {
-            Ok(Submitted::Accepted(intakes)) => {
-                for ((queue, kind), intake) in lanes.iter().zip(&intakes) {
-                    if let Intake::Created(_) = intake {
-                        self.metrics.enqueued(queue.as_str(), kind.as_str(), 1);
-                    }
-                }
-                Ok((intakes, false))
-            }
-            Ok(Submitted::Replayed(intakes)) => Ok((intakes, true)),
+            Ok(Submitted::Accepted(intakes)) => Ok(self.taken_in(&lanes, intakes, false)),
+            Ok(Submitted::Replayed(intakes)) => Ok(TakenIn { intakes, replayed: true, buffered: false }),
             Ok(Submitted::KeyReused) => Err(status(Problem::new(
                 Code::IdempotencyKeyReused,
                 "this idempotency key came before with another request",
@@ -192,15 +202,55 @@ impl JobsDoor {
         }
     }
 
+    fn taken_in(&self, lanes: &[(QueueName, Kind)], intakes: Vec<Intake>, buffered: bool) -> TakenIn {
+        for ((queue, kind), intake) in lanes.iter().zip(&intakes) {
+            if let Intake::Created(_) = intake {
+                self.metrics.enqueued(queue.as_str(), kind.as_str(), 1);
+            }
+        }
+        TakenIn { intakes, replayed: false, buffered }
+    }
+
     async fn shown(&self, id: JobId) -> Result<Response<v1::Job>, Status> {
         let view = self.service.job(id).await.map_err(status)?;
         Ok(Response::new(shown::job(view.stored, view.worker)))
     }
 }
 
-fn answered(intake: Intake, replayed: bool) -> v1::EnqueueResponse {
-    let deduplicated = matches!(intake, Intake::Duplicate(_));
-    v1::EnqueueResponse { id: intake.job().to_string(), deduplicated, replayed }
+/// How jobs are submitted.
+struct Submission {
+    call: &'static str,
+    key: Key,
+    durability: Durability,
+}
+
+impl Submission {
+    fn new(call: &'static str, key: Key, buffered: bool) -> Submission {
+        let durability = if buffered { Durability::Buffered } else { Durability::Durable };
+        Submission { call, key, durability }
+    }
+}
+
+/// What became of a submission.
+#[derive(Default)]
+struct TakenIn {
+    intakes: Vec<Intake>,
+    /// The answers are those of an earlier call.
+    replayed: bool,
+    /// Only Redis has them so far.
+    buffered: bool,
+}
+
+impl TakenIn {
+    fn answer(&self, intake: Intake) -> v1::EnqueueResponse {
+        let deduplicated = matches!(intake, Intake::Duplicate(_));
+        let (id, replayed, buffered) = (intake.job().to_string(), self.replayed, self.buffered);
+        v1::EnqueueResponse { id, deduplicated, replayed, buffered }
+    }
+}
+
+fn created(ids: Vec<JobId>) -> Vec<Intake> {
+    ids.into_iter().map(Intake::Created).collect()
 }
 
 fn bounded(jobs: &[v1::NewJob]) -> Result<(), Status> {

@@ -13,6 +13,7 @@ use super::problem::Problem;
 use super::{App, batch, jobs, request};
 use crate::accelerator::Taken;
 use crate::api::{Durability, FieldProblem};
+use crate::service::Service;
 
 /// What every request that asks for a buffer contains, however it is written.
 const WORD: &[u8] = b"buffered";
@@ -22,8 +23,8 @@ const WORD: &[u8] = b"buffered";
 ///
 /// # Errors
 /// This server does not allow it, or it is not known whether they were taken in.
-pub(super) async fn take(
-    app: &App,
+pub(crate) async fn take(
+    service: &Service,
     durability: Durability,
     has_key: bool,
     specs: Vec<JobSpec>,
@@ -32,7 +33,7 @@ pub(super) async fn take(
         Durability::Durable => return Ok(Taken::Not(specs)),
         Durability::Buffered => {}
     }
-    let Some(accelerator) = app.service.accelerator().filter(|a| a.allows_buffered()) else {
+    let Some(accelerator) = service.accelerator().filter(|a| a.allows_buffered()) else {
         let detail =
             "cannot be `buffered` on this server: it was not started with --redis and --allow-buffered";
         return Err(Problem::fields(vec![FieldProblem::new("/durability", detail)]));
@@ -40,7 +41,7 @@ pub(super) async fn take(
     if has_key {
         return Ok(Taken::Not(specs));
     }
-    Ok(accelerator.buffer(&app.service, specs).await?)
+    Ok(accelerator.buffer(service, specs).await?)
 }
 
 /// The same for a batch: its jobs one by one, and how safe they are now. `None`: submit them the durable way.
@@ -54,7 +55,7 @@ pub(super) async fn take_batch(
     specs: Vec<JobSpec>,
 ) -> Result<Option<(Vec<Intake>, Durability)>, Problem> {
     let created = |ids: Vec<_>| ids.into_iter().map(Intake::Created).collect();
-    Ok(match take(app, durability, has_key, specs).await? {
+    Ok(match take(&app.service, durability, has_key, specs).await? {
         Taken::Not(_) => None,
         Taken::Buffered(ids) => Some((created(ids), Durability::Buffered)),
         Taken::Durable(ids) => Some((created(ids), Durability::Durable)),

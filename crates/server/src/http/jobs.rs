@@ -64,7 +64,7 @@ async fn submit(State(app): State<App>, params: Params, request: Request) -> Ans
     let (spec, durability) = intake::job_alone(fields::text(&bytes)?, "", context(&app, &headers, now))?;
     let idempotency = request::idempotency(&headers, now, "POST /v1/jobs", &bytes)?;
     let receipt = Receipt::of(&spec);
-    let specs = match buffered::take(&app, durability, idempotency.is_some(), vec![spec]).await? {
+    let specs = match buffered::take(&app.service, durability, idempotency.is_some(), vec![spec]).await? {
         Taken::Not(specs) => specs,
         Taken::Buffered(ids) => return taken_in(&app, receipt, &ids, Durability::Buffered),
         Taken::Durable(ids) => return taken_in(&app, receipt, &ids, Durability::Durable),
@@ -105,7 +105,7 @@ pub(super) async fn buffered(
     let Ok((spec, durability)) = read else { return Ok(None) };
     let has_key = headers.contains_key("idempotency-key");
     let receipt = Receipt::of(&spec);
-    match buffered::take(app, durability, has_key, vec![spec]).await? {
+    match buffered::take(&app.service, durability, has_key, vec![spec]).await? {
         Taken::Not(_) => Ok(None),
         Taken::Buffered(ids) => taken_in(app, receipt, &ids, Durability::Buffered).map(Some),
         Taken::Durable(ids) => taken_in(app, receipt, &ids, Durability::Durable).map(Some),

@@ -8,7 +8,7 @@
 //! (`/v1/jobs/{id}:cancel`) share one captured segment with the id, so each resource splits its own.
 
 mod batch;
-mod buffered;
+pub(crate) mod buffered;
 pub mod claim;
 mod cluster;
 mod cursor;

@@ -4,6 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use ganger_core::JobId;
+use ganger_proto::v1;
+use ganger_proto::v1::batch_item::Answer;
+use ganger_proto::v1::jobs_client::JobsClient;
 use ganger_server::clock::Clock;
 use ganger_server::testing;
 use ganger_store::MemoryStore;
@@ -159,6 +162,27 @@ async fn a_server_that_does_not_allow_it_refuses_clearly() {
     answer(post("/v1/jobs", unknown).await.unwrap(), 422).await;
     let plain = answer(post("/v1/jobs", json!({ "kind": "noop" })).await.unwrap(), 201).await;
     assert_eq!(plain["durability"], "durable");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_can_buffer_too() {
+    let server = real::Redis::start();
+    let site = Site::start(&server).await;
+    let mut client = JobsClient::connect(site.server.url()).await.unwrap();
+    let job = |kind: &str| v1::NewJob { kind: kind.into(), payload: "1".into(), ..Default::default() };
+    let one = v1::EnqueueRequest { job: Some(job("a")), buffered: true, ..Default::default() };
+    let answer = client.enqueue(one.clone()).await.unwrap().into_inner();
+    assert!(answer.buffered);
+    let keyed = v1::EnqueueRequest { idempotency_key: "k".into(), ..one };
+    assert!(!client.enqueue(keyed).await.unwrap().into_inner().buffered);
+    let jobs = vec![job("b"), job(""), job("c")];
+    let batch = v1::EnqueueBatchRequest { jobs, buffered: true, ..Default::default() };
+    let items = client.enqueue_batch(batch).await.unwrap().into_inner().items;
+    let buffered = |item: &v1::BatchItem| matches!(&item.answer, Some(Answer::Job(job)) if job.buffered);
+    assert_eq!(items.iter().map(buffered).collect::<Vec<_>>(), [true, false, true]);
+    is_drained(&site).await;
+    assert_eq!(site.jobs().await, 4);
+    assert!(exists(&site, answer.id.parse().unwrap()).await);
 }
 
 /// A standby buffers by itself, also while nobody leads; whoever leads next drains.

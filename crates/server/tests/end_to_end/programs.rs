@@ -19,7 +19,7 @@ fn job(kind: &str, payload: &str) -> v1::NewJob {
 }
 
 fn enqueue(job: v1::NewJob, key: &str) -> v1::EnqueueRequest {
-    v1::EnqueueRequest { job: Some(job), idempotency_key: key.into() }
+    v1::EnqueueRequest { job: Some(job), idempotency_key: key.into(), ..Default::default() }
 }
 
 async fn client(url: &str) -> JobsClient<Channel> {

@@ -231,7 +231,7 @@ async fn programs_and_workers_speak_grpc_through_a_standby() {
     let url = pair.standby.url();
     let mut jobs = JobsClient::connect(url.clone()).await.unwrap();
     let job = v1::NewJob { kind: "x".into(), payload: "[1]".into(), ..Default::default() };
-    let request = v1::EnqueueRequest { job: Some(job), idempotency_key: String::new() };
+    let request = v1::EnqueueRequest { job: Some(job), ..Default::default() };
     let id = within("an answer", jobs.enqueue(request)).await.unwrap().into_inner().id;
     let unknown = jobs.get(v1::GetRequest { id: "rubbish".into(), wait: None }).await.unwrap_err();
     assert_eq!(unknown.code(), tonic::Code::InvalidArgument);

@@ -116,7 +116,7 @@ async fn a_submission_whose_answer_was_lost_is_sent_again_and_carried_out_once()
         let url = url.clone();
         async move {
             let job = v1::NewJob { kind: "grpc".into(), payload: "1".into(), ..Default::default() };
-            let request = v1::EnqueueRequest { job: Some(job), idempotency_key: String::new() };
+            let request = v1::EnqueueRequest { job: Some(job), ..Default::default() };
             JobsClient::connect(url).await.unwrap().enqueue(request).await
         }
     });
