@@ -98,7 +98,10 @@ impl Leader {
     pub(crate) fn assignment(&mut self, jobs: &[JobId]) -> Assignment {
         let first = Fence { term: self.term, seq: self.fence + 1 };
         self.fence += jobs.len() as u64;
-        let leases = jobs.iter().map(|job| Lease { job: *job, attempt: 1, threads: 1 }).collect();
+        let leases = jobs
+            .iter()
+            .map(|job| Lease { job: *job, attempt: 1, threads: 1, transactional: false })
+            .collect();
         Assignment { session: self.session, first, at: NOW, leases }
     }
 
@@ -122,7 +125,14 @@ impl Leader {
                 let end = End { state, at, result, reason: None, keep: true };
                 let after = After::Final { standing: Standing { attempt: 1, burnt: 1, lost: 0 }, end };
                 let (job, assignment) = (lease.job, of.first);
-                Change::End(AttemptEnd { job, fence, assignment, record: Some(record), after })
+                Change::End(AttemptEnd {
+                    job,
+                    fence,
+                    assignment,
+                    record: Some(record),
+                    transactional: false,
+                    after,
+                })
             })
             .collect()
     }
@@ -139,7 +149,7 @@ impl Leader {
 }
 
 pub(crate) fn submission(jobs: Vec<NewJob>) -> Change {
-    Change::Submit(Submission { idempotency: None, jobs })
+    Change::Submit(Submission { idempotency: None, inbox: None, jobs })
 }
 
 fn worker() -> WorkerInfo {

@@ -68,6 +68,39 @@ async fn a_batch_is_settled_by_sending_it_again_after_its_connection_was_lost() 
     assert_eq!(alice.load().await.unwrap().jobs.len(), 20);
 }
 
+/// A copy of a batch is still under way in a connection that was given up when the batch is sent again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_waits_for_its_copy_that_is_under_way_and_is_applied_once() {
+    let (alice, url) = fresh().await;
+    let mut leader = Leader::begin(&alice).await;
+    let job = leader.new_job("null");
+    let id = job.id;
+    let copy = connect(&url).await;
+    let (number, term_id) = (leader.term.number.cast_signed(), leader.term.id.cast_signed());
+    copy.batch_execute("BEGIN").await.unwrap();
+    copy.execute("SELECT ganger.begin_batch($1, $2, 2)", &[&number, &term_id]).await.unwrap();
+    let sending = tokio::spawn({
+        let (alice, term) = (alice.clone(), leader.term);
+        let batch = Arc::new(Batch { number: leader.number + 1, changes: vec![submission(vec![job])] });
+        async move { alice.commit(term, batch).await }
+    });
+    let client = connect(&url).await;
+    let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    timeout(LONG, async {
+        while client.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+            assert!(!sending.is_finished(), "it did not wait");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await
+    .unwrap();
+    // The copy did all that there was to do; here that is nothing but to take the number.
+    copy.batch_execute("UPDATE ganger.batch SET number = 2; COMMIT").await.unwrap();
+    let created = Applied::Submitted(Submitted::Accepted(vec![Intake::Created(id)]));
+    assert_eq!(sending.await.unwrap(), Ok(vec![created]));
+    assert_eq!(alice.load().await.unwrap().jobs, []);
+}
+
 /// The database stops answering with its connections open, as when its machine is gone.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_silent_database_leaves_a_batch_in_doubt_until_it_answers() {
