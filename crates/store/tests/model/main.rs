@@ -71,7 +71,7 @@ mod postgres {
     use super::*;
 
     proptest! {
-        #![proptest_config(config(32))]
+        #![proptest_config(config(20))]
 
         #[test]
         fn postgres_and_memory_tell_the_same(steps in steps()) {

@@ -3,6 +3,7 @@
 
 #![cfg(feature = "postgres")]
 
+mod batches;
 mod cost;
 mod durability;
 mod election;
@@ -11,4 +12,5 @@ mod retention;
 mod statements;
 mod support;
 mod takeover;
+mod texts;
 mod tls;
