@@ -57,7 +57,7 @@ async fn readyz(State(app): State<App>, params: Params, headers: HeaderMap) -> A
 async fn metrics(State(app): State<App>, params: Params) -> Answer {
     params.only(&[])?;
     let (stats, queues) = tokio::join!(app.service.stats(), app.service.queues());
-    let standing = app.service.standing();
+    let standing = app.service.standing(stats.as_ref().ok());
     app.options.metrics.leadership(standing.leads, standing.term, standing.store_up);
     if let Some(accelerator) = app.service.accelerator() {
         app.options.metrics.accelerated(accelerator.seen().await);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ganger_core::coordinator::view::Explanation;
+use ganger_core::coordinator::view::{Explanation, Stats};
 use ganger_core::job::State;
 use ganger_store::read::StoredJob;
 
@@ -68,16 +68,10 @@ impl Service {
                 Ok(Err(_)) => check("coordinator", Some("takes no questions"), String::new()),
                 Err(_) => check("coordinator", Some("does not answer"), String::new()),
             });
-            let trouble = seen.ok().and_then(Result::ok).and_then(|stats| stats.store_trouble);
-            let busy = self.0.busy.lasts(self.0.clock.now().mono);
-            let unknown =
-                self.0.busy.trouble().map(|why| format!("whether a commit happened is unknown: {why}"));
-            let stuck =
-                (busy > STUCK).then(|| format!("a commit has been on its way for {} s", busy.as_secs()));
-            let away = self.0.membership.health().trouble().map(|trouble| trouble.cause);
-            checks.push(check("store", unknown.or(stuck).or(trouble).or(away).as_deref(), String::new()));
-        } else if let Some(away) = self.0.membership.health().trouble() {
-            checks.push(check("store", Some(&away.cause), String::new()));
+            let stats = seen.ok().and_then(Result::ok);
+            checks.push(check("store", self.store_trouble(stats.as_ref()).as_deref(), String::new()));
+        } else if let Some(away) = self.store_trouble(None) {
+            checks.push(check("store", Some(&away), String::new()));
         }
         if self.0.membership.is_shared() {
             let dangers = self.0.membership.dangers();
@@ -88,12 +82,21 @@ impl Service {
         checks
     }
 
-    /// Where the server stands, for metrics.
+    /// What is the matter with the store, if anything is: the one answer that readiness and metrics give. The
+    /// leader's own statistics, where there are any, tell of refusals.
+    fn store_trouble(&self, stats: Option<&Stats>) -> Option<String> {
+        let unknown = self.0.busy.trouble().map(|why| format!("whether a commit happened is unknown: {why}"));
+        let busy = self.0.busy.lasts(self.0.clock.now().mono);
+        let stuck = (busy > STUCK).then(|| format!("a commit has been on its way for {} s", busy.as_secs()));
+        let refused = stats.and_then(|stats| stats.store_trouble.clone());
+        let away = || self.0.membership.health().trouble().map(|trouble| trouble.cause);
+        unknown.or(stuck).or(refused).or_else(away)
+    }
+
+    /// Where the server stands, for metrics, with the leader's own statistics where there are any.
     #[must_use]
-    pub fn standing(&self) -> StandingNow {
-        let now = self.0.clock.now().mono;
-        let stuck = self.0.busy.lasts(now) > STUCK;
-        let store_up = !stuck && self.0.membership.health().trouble().is_none();
+    pub fn standing(&self, stats: Option<&Stats>) -> StandingNow {
+        let store_up = self.store_trouble(stats).is_none();
         let (leads, term) = match &*self.0.phase.borrow() {
             Phase::Leading(term) => (true, term.number),
             Phase::Following(leader) => (false, leader.term.number),
