@@ -19,7 +19,8 @@ async fn what_clients_and_workers_send_may_contain_any_character() {
     job.spec.options.traceparent = Some(ODD.into());
     let id = job.id;
     let idempotency = Idempotency { scope: ODD.into(), key: ODD.into(), fingerprint: [0; 32], until: NOW };
-    let keyed = Change::Submit(Submission { idempotency: Some(idempotency), jobs: vec![job.clone()] });
+    let keyed =
+        Change::Submit(Submission { idempotency: Some(idempotency), inbox: None, jobs: vec![job.clone()] });
     let answer = leader.commit(vec![keyed]).await;
     assert!(matches!(answer[..], [Applied::Submitted(Submitted::Accepted(_))]), "{answer:?}");
     let log = LogLines { job: id, attempt: 1, text: format!("{ODD}\n") };
