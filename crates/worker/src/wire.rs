@@ -16,8 +16,11 @@ use tonic::transport::{Channel, Endpoint};
 const DIAL: Duration = Duration::from_secs(5);
 /// How long the leader has to answer before a worker stays where it is.
 const PROBE: Duration = Duration::from_secs(2);
-/// How often a silent connection is checked, and how long its answer may take.
-const KEEP_ALIVE: Duration = Duration::from_secs(20);
+/// How often a silent connection is checked. A leader that stands still keeps its connections open; whoever waits on one
+/// has left it by the time another leads (five seconds by default).
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(2);
+/// How long the answer to such a check may take. One that is late costs a reconnection, and no lease.
+const KEEP_ALIVE_WITHIN: Duration = Duration::from_secs(3);
 /// HTTP/2 windows: the default of 64 KiB would slow down a worker far away.
 const STREAM_WINDOW: u32 = 4 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
@@ -108,8 +111,8 @@ pub(crate) fn endpoint(url: &str) -> Result<Endpoint, tonic::transport::Error> {
     Ok(Endpoint::from_shared(url.to_owned())?
         .connect_timeout(DIAL)
         .tcp_nodelay(true)
-        .http2_keep_alive_interval(KEEP_ALIVE)
-        .keep_alive_timeout(KEEP_ALIVE)
+        .http2_keep_alive_interval(KEEP_ALIVE_EVERY)
+        .keep_alive_timeout(KEEP_ALIVE_WITHIN)
         .keep_alive_while_idle(true)
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW))
