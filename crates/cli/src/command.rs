@@ -11,6 +11,7 @@ mod exit_codes;
 mod health;
 mod import;
 mod job;
+mod kind;
 mod migrate;
 mod queue;
 mod redis;
@@ -46,6 +47,8 @@ pub(crate) enum Command {
     Job(job::Job),
     #[command(visible_alias = "queues")]
     Queue(queue::Queue),
+    #[command(visible_alias = "kinds")]
+    Kind(kind::Kind),
     Stats(stats::Stats),
     Cluster(cluster::Cluster),
     Health(health::Health),
@@ -71,6 +74,7 @@ impl Command {
             Command::Import(command) => command.run(context).await,
             Command::Job(command) => command.run(context).await,
             Command::Queue(command) => command.run(context).await,
+            Command::Kind(command) => command.run(context).await,
             Command::Stats(command) => command.run(context).await,
             Command::Cluster(command) => command.run(context).await,
             Command::Health(command) => command.run(context).await,
@@ -100,6 +104,7 @@ impl Command {
             Command::Import(_)
             | Command::Job(_)
             | Command::Queue(_)
+            | Command::Kind(_)
             | Command::Stats(_)
             | Command::Cluster(_)
             | Command::Health(_)
@@ -121,6 +126,7 @@ impl Command {
             | Command::Import(_)
             | Command::Job(_)
             | Command::Queue(_)
+            | Command::Kind(_)
             | Command::Stats(_)
             | Command::Cluster(_)
             | Command::Health(_)

@@ -293,7 +293,7 @@ impl Coordinator {
             (Effect::Assign { session, leases, joint }, _) => {
                 self.assigned(now, session, &leases, joint, out);
             }
-            (Effect::End(ended), _) => self.attempt_ended(now, ended.as_it_was(&applied), acks, out),
+            (Effect::End(ended), _) => self.attempt_ended(now, ended.or_elsewhere(&applied), acks, out),
             (Effect::Finish { job, ticket }, Change::Finish(finish)) => {
                 self.finished(job, &finish.end, out);
                 if let Some(ticket) = ticket {

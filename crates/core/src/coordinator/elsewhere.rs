@@ -62,7 +62,7 @@ impl Coordinator {
 
 impl Ended {
     /// The end as the store knows it: what was decided, unless the handler turns out to have ended the job.
-    pub(crate) fn as_it_was(self, applied: &Applied) -> Ended {
+    pub(crate) fn or_elsewhere(self, applied: &Applied) -> Ended {
         let Applied::EndedElsewhere { state, kept } = *applied else { return self };
         if sabotage::active(Bug::EndedElsewhereRunsAgain) {
             return self;

@@ -82,6 +82,8 @@ struct ClaimedJobBody {
     timeout_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     traceparent: Option<String>,
+    /// Names the lease in `ganger.complete(job, fence, result)`.
+    fence: String,
     /// Proves the lease: shown with every report, and to nobody else.
     lease_token: String,
     /// The next report must come within this.
@@ -170,6 +172,7 @@ fn claim_body(claimed: Claimed) -> Result<ClaimBody, Problem> {
             payload,
             timeout_ms: work.timeout.map(millis),
             traceparent: parcel.traceparent,
+            fence: token.fence.to_string(),
             lease_token: token.to_string(),
             lease_expires_in_ms: lease_ms,
         })

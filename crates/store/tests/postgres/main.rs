@@ -4,9 +4,11 @@
 #![cfg(feature = "postgres")]
 
 mod batches;
+mod complete;
 mod cost;
 mod durability;
 mod election;
+mod enqueue;
 mod migrations;
 mod retention;
 mod statements;

@@ -4,5 +4,7 @@ WITH known AS (
 )
 INSERT INTO ganger.counter (day, state, queue, kind, count)
 SELECT h.finished_at / 86400000000, h.state, h.queue, h.kind, count(*)
-FROM known k JOIN ganger.job_history h ON h.id = k.job GROUP BY 1, 2, 3, 4
+FROM known k
+CROSS JOIN LATERAL (SELECT * FROM ganger.job_history f WHERE f.id = k.job LIMIT 1) h
+GROUP BY 1, 2, 3, 4
 ON CONFLICT (day, state, queue, kind) DO UPDATE SET count = counter.count + excluded.count;
