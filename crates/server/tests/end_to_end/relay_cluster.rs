@@ -58,7 +58,7 @@ async fn clients_of_a_standby_notice_nothing_while_every_other_server_is_restart
             })
         })
         .collect();
-    // Sooner or later the server that is asked leads itself, and calls that it held are answered there.
+    // Any of the others may win each time, the one that is asked included: then what it held is answered there.
     for _ in 0..2 {
         first.stop().await;
         first = join(&store, LONG_TTL).await.0;
@@ -75,7 +75,6 @@ async fn clients_of_a_standby_notice_nothing_while_every_other_server_is_restart
         let (status, stats) = get(&url, "/v1/stats").await;
         assert_eq!((status, &stats["jobs"]["queued"]), (200, &json!(submitted)), "{stats}");
     }
-    leads(&asked).await;
     for server in [first, third, asked] {
         server.stop().await;
     }
