@@ -94,7 +94,7 @@ fn is_here(path: &str) -> bool {
 /// because of the first; a second `:purge` tells a wrong number; a second `:claim` leases other jobs; a
 /// second `:log` logs twice.
 fn repeats(method: &Method, path: &str) -> Again {
-    if *method == Method::PUT && path.starts_with("/v1/queues/") {
+    if *method == Method::PUT && ["/v1/queues/", "/v1/kinds/"].iter().any(|head| path.starts_with(head)) {
         return Again::Harmless;
     }
     if *method != Method::POST {
@@ -187,6 +187,7 @@ mod tests {
             ("POST", "/v1/jobs/x:replay", Again::No),
             ("POST", "/v1/jobs/x:pause", Again::No),
             ("PUT", "/v1/queues/mail", Again::Harmless),
+            ("PUT", "/v1/kinds/resize", Again::Harmless),
             ("POST", "/v1/queues/a:b:pause", Again::Harmless),
             ("POST", "/v1/queues/mail:purge", Again::No),
             ("POST", "/v1/queues/mail:claim", Again::No),
