@@ -35,17 +35,21 @@ async fn welcome(stream: &Stream, leader: &str) {
     stream.say_raw(v1::ToWorker { message: Some(v1::to_worker::Message::Welcome(welcome)) }).await;
 }
 
-/// A port on which nobody listens.
-async fn nowhere() -> String {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    format!("http://{}", listener.local_addr().unwrap())
+/// A port on which nobody listens, nor can while the socket is held.
+fn nowhere() -> (tokio::net::TcpSocket, String) {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("http://{}", socket.local_addr().unwrap());
+    (socket, url)
 }
 
 #[tokio::test]
 async fn a_worker_takes_the_first_server_that_answers() {
     let mut leader = Leader::start().await;
-    let (handle, _end) = worker(format!("{},{}", nowhere().await, leader.url())).await;
-    leader.welcomed(TTL).await;
+    let (_held, nowhere) = nowhere();
+    let (handle, _end) = worker(format!("{nowhere},{}", leader.url())).await;
+    // Held: a stream that ends right after its welcome may never be seen open.
+    let _stream = leader.welcomed(TTL).await;
     soon(handle.opened()).await.unwrap();
 }
 
@@ -83,7 +87,8 @@ async fn a_worker_that_cannot_reach_the_leader_stays_where_it_is() {
     let mut standby = Leader::start().await;
     let (_handle, end) = worker(standby.url()).await;
     let (mut relayed, _) = standby.greeted().await;
-    welcome(&relayed, &nowhere().await).await;
+    let (_held, nowhere) = nowhere();
+    welcome(&relayed, &nowhere).await;
     assert!(matches!(relayed.hear().await, ToLeader::Ping { number: 1 }));
     relayed.assign(vec![parcel(1, "wait", "null")]).await;
     end.send(()).await.unwrap();
