@@ -66,9 +66,10 @@ impl Addresses {
     /// The connection is over; another named server is dialled next. `greeted` tells whether it ever came to a
     /// welcome.
     pub(crate) fn broke(&mut self, greeted: bool) {
-        let was_named = self.named.iter().any(|address| address.url == self.current.url);
-        if was_named {
-            self.next = (self.next + 1) % self.named.len();
+        let place = self.named.iter().position(|address| address.url == self.current.url);
+        if let Some(place) = place {
+            // The one after it, also where a welcome led here: a leader that stands still lets itself be dialled.
+            self.next = (place + 1) % self.named.len();
         } else if !greeted {
             self.unfit = Some(self.current.url.clone());
         }
@@ -105,6 +106,18 @@ mod tests {
         }
         assert_eq!(dialled, ["http://a:1", "http://b:2", "http://a:1"]);
         assert!(Addresses::parse("").is_err() && Addresses::parse("http://a:1,no url").is_err());
+    }
+
+    /// It stands still, so that dialling it again would look like success for seconds.
+    #[test]
+    fn a_leader_that_broke_is_not_dialled_next_although_it_is_named() {
+        let mut addresses = Addresses::parse("http://a:1,http://b:2,http://c:3").unwrap();
+        addresses.dial();
+        let leader = addresses.leader("http://b:2").unwrap();
+        addresses.move_to(leader);
+        addresses.broke(true);
+        addresses.dial();
+        assert_eq!(addresses.current.url, "http://c:3");
     }
 
     #[test]
