@@ -1,6 +1,6 @@
 //! What clients were told, and the checker that compares it with what is recorded at the end.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -26,6 +26,10 @@ pub(crate) struct Verdict {
     pub(crate) stolen: Vec<String>,
     /// Idempotency keys that were answered with two jobs.
     pub(crate) two_answers: Vec<String>,
+    /// Acknowledged jobs of which a server said later that there is no such job.
+    pub(crate) denied: Vec<String>,
+    /// Jobs that ended as cancelled, which a client had asked for.
+    pub(crate) cancelled: usize,
     /// Requests that were sent again.
     pub(crate) resent: usize,
     /// Attempts that ended as lost.
@@ -42,6 +46,7 @@ impl Verdict {
         assert!(self.recorded_twice.is_empty(), "recorded twice: {self:#?}");
         assert!(self.stolen.is_empty(), "a result under a lost lease was accepted: {self:#?}");
         assert!(self.two_answers.is_empty(), "one idempotency key, two jobs: {self:#?}");
+        assert!(self.denied.is_empty(), "acknowledged and denied: {self:#?}");
     }
 }
 
@@ -49,7 +54,7 @@ impl Verdict {
 #[derive(Clone)]
 pub(crate) struct Client {
     http: reqwest::Client,
-    url: String,
+    urls: Arc<[String]>,
     told: Arc<Mutex<Told>>,
     acks: Arc<watch::Sender<usize>>,
 }
@@ -63,15 +68,24 @@ struct Told {
     /// Final state and attempt as first seen.
     finals: HashMap<String, (String, u64)>,
     recorded_twice: Vec<String>,
+    denied: Vec<String>,
+    /// Jobs whose cancellation was asked for, whatever the answer.
+    cancels: HashSet<String>,
 }
 
 impl Client {
     /// A client of that server.
     pub(crate) fn new(url: &str) -> Client {
+        Client::of(&[url.to_owned()])
+    }
+
+    /// A client that speaks to all of these servers in turn. Where there are several it also submits without
+    /// keys, reads what it was told through another server, and cancels.
+    pub(crate) fn of(urls: &[String]) -> Client {
         let http = reqwest::Client::builder().timeout(Duration::from_secs(10)).build();
         Client {
             http: http.expect("an HTTP client"),
-            url: url.to_owned(),
+            urls: urls.into(),
             told: Arc::default(),
             acks: Arc::new(watch::Sender::new(0)),
         }
@@ -110,17 +124,43 @@ impl Client {
         let mut tries = 0;
         loop {
             tries += 1;
-            let request = self.http.post(format!("{}/v1/jobs", self.url)).header("idempotency-key", &key);
+            let mut request = self.http.post(format!("{}/v1/jobs", self.url(n + tries)));
+            // Without a key an unanswered submission may have been taken in; the next one is another job.
+            if self.urls.len() == 1 || n % 5 != 4 {
+                request = request.header("idempotency-key", &key);
+            }
             if let Ok(answer) = request.json(&body).send().await
                 && answer.status().is_success()
                 && let Ok(job) = answer.json::<Value>().await
             {
-                self.acknowledged(&key, job["id"].as_str().expect("an id").to_owned(), tries);
+                let id = job["id"].as_str().expect("an id").to_owned();
+                self.acknowledged(&key, id.clone(), tries);
+                if self.urls.len() > 1 {
+                    self.follow_up(n, &id, tries).await;
+                }
                 return;
             }
             assert!(now() < until, "{key} was not accepted within {GIVES_UP_AFTER:?}");
             tokio::time::sleep(Duration::from_millis(25)).await;
         }
+    }
+
+    /// Reads a job that was acknowledged through another server than the one that did, and cancels some.
+    async fn follow_up(&self, n: usize, id: &str, tries: usize) {
+        let path = format!("/v1/jobs/{id}");
+        let read = self.http.get(format!("{}{path}", self.url(n + tries + 1))).send().await;
+        if read.is_ok_and(|answer| answer.status() == reqwest::StatusCode::NOT_FOUND) {
+            self.told.lock().expect("no panic under the lock").denied.push(id.to_owned());
+        }
+        if n % 7 == 3 {
+            self.told.lock().expect("no panic under the lock").cancels.insert(id.to_owned());
+            let cancel = self.http.post(format!("{}{path}:cancel", self.url(n + tries + 2)));
+            let _ = cancel.send().await;
+        }
+    }
+
+    fn url(&self, n: usize) -> &str {
+        &self.urls[n % self.urls.len()]
     }
 
     fn acknowledged(&self, key: &str, id: String, tries: usize) {
@@ -211,7 +251,8 @@ impl Client {
                 verdict.lost.push(id);
                 continue;
             };
-            if job["state"] != "succeeded" {
+            let cancelled = job["state"] == "cancelled" && self.cancel_was_asked(&id);
+            if job["state"] != "succeeded" && !cancelled {
                 verdict.lost.push(format!("{id}: {}", job["state"]));
                 continue;
             }
@@ -222,6 +263,7 @@ impl Client {
         let told = self.told.lock().expect("no panic under the lock");
         verdict.recorded_twice.extend(told.recorded_twice.iter().cloned());
         verdict.two_answers = told.two_answers.clone();
+        verdict.denied = told.denied.clone();
         verdict.resent = told.resent;
         verdict
     }
@@ -232,31 +274,50 @@ impl Client {
         let numbers: Vec<u64> = attempts.iter().filter_map(|a| a["attempt"].as_u64()).collect();
         let ok = attempts.iter().filter(|a| a["outcome"] == "ok").count();
         let counted: Vec<u64> = (1..=attempts.len() as u64).collect();
-        if numbers != counted || ok != 1 {
+        let cancelled = job["state"] == "cancelled";
+        verdict.cancelled += usize::from(cancelled);
+        if numbers != counted || ok != usize::from(!cancelled) {
             verdict.recorded_twice.push(format!("{id}: attempts {numbers:?}, {ok} of them ok"));
         }
         verdict.lost_attempts += attempts.iter().filter(|a| a["outcome"] == "lost").count();
+        if cancelled {
+            return;
+        }
         let result = self.get(&format!("/v1/jobs/{id}/result")).await.unwrap_or_default();
         if result["attempt"].as_u64() != job["attempt"].as_u64() {
             verdict.stolen.push(format!("{id}: recorded {}, produced by {result}", job["attempt"]));
         }
     }
 
-    async fn refused_reports(&self) -> u64 {
-        let answer = self.http.get(format!("{}/metrics", self.url)).send().await;
-        let text = match answer {
-            Ok(answer) => answer.text().await.unwrap_or_default(),
-            Err(_) => String::new(),
-        };
-        let line = text.lines().find(|line| line.starts_with("ganger_leases_lost_total "));
-        line.and_then(|l| l.split(' ').nth(1)).and_then(|n| n.parse::<f64>().ok()).map_or(0, |n| n as u64)
+    fn cancel_was_asked(&self, id: &str) -> bool {
+        self.told.lock().expect("no panic under the lock").cancels.contains(id)
     }
 
-    async fn get(&self, path: &str) -> Option<Value> {
-        let answer = self.http.get(format!("{}{path}", self.url)).send().await.ok()?;
-        if !answer.status().is_success() {
-            return None;
+    /// Counted by each server since it started.
+    async fn refused_reports(&self) -> u64 {
+        let mut all = 0;
+        for url in &*self.urls {
+            let text = match self.http.get(format!("{url}/metrics")).send().await {
+                Ok(answer) => answer.text().await.unwrap_or_default(),
+                Err(_) => String::new(),
+            };
+            let line = text.lines().find(|line| line.starts_with("ganger_leases_lost_total "));
+            let count = line.and_then(|l| l.split(' ').nth(1)).and_then(|n| n.parse::<f64>().ok());
+            all += count.map_or(0, |n| n as u64);
         }
-        answer.json().await.ok()
+        all
+    }
+
+    /// The answer of the first server that gives one.
+    async fn get(&self, path: &str) -> Option<Value> {
+        for url in &*self.urls {
+            if let Ok(answer) = self.http.get(format!("{url}{path}")).send().await
+                && answer.status().is_success()
+                && let Ok(found) = answer.json().await
+            {
+                return Some(found);
+            }
+        }
+        None
     }
 }

@@ -1,9 +1,15 @@
 //! Campaigns against the real binary: processes are killed and stopped under load, and a checker
 //! decides from what clients were told and what is recorded at the end.
+#![expect(dead_code, reason = "every test file uses its own part of the campaigns")]
 
+pub(crate) mod cluster;
+pub(crate) mod failover;
+pub(crate) mod faults;
 pub(crate) mod history;
+pub(crate) mod partition;
 pub(crate) mod processes;
 pub(crate) mod supervised;
+pub(crate) mod upkeep;
 
 use std::time::{Duration, Instant};
 
@@ -47,7 +53,7 @@ pub(crate) struct Campaign {
 /// Session TTL of the workers: short, so that a campaign is.
 pub(crate) const TTL: Duration = Duration::from_secs(2);
 /// After the last fault a job must end at least this often, until all have.
-const STANDSTILL: Duration = Duration::from_secs(60);
+pub(crate) const STANDSTILL: Duration = Duration::from_secs(60);
 
 /// The moment, for bounds of waits only.
 #[expect(clippy::disallowed_methods, reason = "tests bound their waits by the real clock")]

@@ -77,9 +77,19 @@ pub(crate) struct Worker {
 impl Worker {
     /// Starts it; it connects by itself.
     pub(crate) fn start(url: &str, name: &str) -> Worker {
-        let child = Command::new(env!("CARGO_BIN_EXE_ganger"))
+        Worker::start_with(url, name, TTL)
+    }
+
+    /// Starts one with a session TTL of its own.
+    pub(crate) fn start_with(url: &str, name: &str, ttl: Duration) -> Worker {
+        Worker::run(Command::new(env!("CARGO_BIN_EXE_ganger")), url, name, ttl)
+    }
+
+    /// Starts one by a command that ends in the binary.
+    pub(crate) fn run(mut command: Command, url: &str, name: &str, ttl: Duration) -> Worker {
+        let child = command
             .args(["worker", "--url", url, "--name", name, "--threads", "4"])
-            .args(["--ttl", &format!("{}s", TTL.as_secs())])
+            .args(["--ttl", &format!("{}s", ttl.as_secs())])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -127,7 +137,8 @@ fn spawn_server(data: &Path, port: u16) -> Child {
         .expect("the server starts")
 }
 
-fn free_port() -> u16 {
+/// A port that was free a moment ago.
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     listener.local_addr().expect("its address").port()
 }

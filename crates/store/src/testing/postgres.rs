@@ -141,6 +141,11 @@ impl Postgres {
         self.server.stop(Signal::INT);
     }
 
+    /// Stops it without a checkpoint, as `pg_ctl stop -m immediate` does: it recovers when it starts again.
+    pub fn abort(&mut self) {
+        self.server.stop(Signal::QUIT);
+    }
+
     /// Starts it again on the same port, after [`Postgres::kill`] or [`Postgres::stop`], or in its stead.
     ///
     /// # Panics
