@@ -82,7 +82,7 @@ async fn submit(store: String, share: usize) -> Vec<Uuid> {
         client.batch_execute("BEGIN").await.unwrap();
         let enqueue = "SELECT ganger.enqueue('noop', json_build_object('n', $1::bigint))";
         let id: Uuid = client.query_one(enqueue, &[&(n as i64)]).await.unwrap().get(0);
-        if n / CONNECTIONS % 2 == 0 {
+        if (n / CONNECTIONS).is_multiple_of(2) {
             client.batch_execute("COMMIT").await.unwrap();
             committed.push(id);
         } else {

@@ -440,6 +440,17 @@ impl Service {
         self.leads() || self.0.accelerator.as_ref().is_some_and(Accelerator::feed_is_up)
     }
 
+    /// Resolves when whoever listens here must go elsewhere: it led and is deposed, or it does not hear the leader any more.
+    pub async fn knows_events_no_more(&self) {
+        let mut phase = self.0.phase.clone();
+        if self.leads() {
+            // An error means that the leader has ended.
+            let _ = phase.wait_for(|phase| !matches!(phase, Phase::Leading(_))).await;
+        } else if let Some(accelerator) = &self.0.accelerator {
+            accelerator.feed_ends().await;
+        }
+    }
+
     /// An id for a job that is submitted by another way than [`Service::submit`].
     pub(crate) fn next_job_id(&self) -> JobId {
         self.0.ids.next(self.0.clock.now().wall)

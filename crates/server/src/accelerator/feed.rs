@@ -40,6 +40,12 @@ impl Accelerator {
     pub fn feed_is_up(&self) -> bool {
         *self.0.feed_is_up.borrow()
     }
+
+    /// Resolves when no other leader is heard.
+    pub async fn feed_ends(&self) {
+        // This handle keeps the other end, so the wait can only end with an answer.
+        let _ = self.0.feed_is_up.subscribe().wait_for(|up| !up).await;
+    }
 }
 
 /// While this server leads its events are published, in batches, and its silence too.

@@ -199,6 +199,9 @@ pub async fn through(State((relay, door)): State<(Relay, Door)>, request: Reques
         return relay.here(request, next).await;
     }
     let route = Route::of(request.method(), request.uri());
+    if request.uri().path() == EVENTS && relay.service.knows_events() {
+        return relay.here(request, next).await;
+    }
     let here = match route.place {
         Place::Here => true,
         Place::Leader => false,
@@ -221,18 +224,18 @@ impl Inner {
         matches!(*self.phase.borrow(), Phase::Leading(_))
     }
 
-    /// Answers as the leader. Events come from whoever leads: when that is somebody else, their listeners must go there.
+    /// Answers as the leader. Events come from whoever leads: when this server does not hear of them any more, their
+    /// listeners must go there.
     async fn here(&self, request: Request, next: Next) -> Response {
         let events = request.uri().path() == EVENTS;
         let response = next.run(request).await;
         if !events {
             return response;
         }
-        let mut phase = self.phase.clone();
+        let service = self.service.clone();
         response.map(|body| {
-            let leads = |phase: &Phase| matches!(phase, Phase::Leading(_));
-            let deposed = async move { _ = phase.wait_for(|phase| !leads(phase)).await };
-            Body::from_stream(body.into_data_stream().take_until(Box::pin(deposed)))
+            let deaf = async move { service.knows_events_no_more().await };
+            Body::from_stream(body.into_data_stream().take_until(Box::pin(deaf)))
         })
     }
 

@@ -52,16 +52,18 @@ async fn what_the_leader_tells_is_heard_in_order_and_without_a_gap() {
 }
 
 /// Reads a stream of events until it tells of this.
-async fn reads(stream: &mut reqwest::Response, what: &str) {
+async fn reads(stream: &mut reqwest::Response, what: &str) -> String {
     let mut text = String::new();
     while !text.contains(what) {
         let chunk = within(what, stream.chunk()).await.unwrap().expect("the stream is open");
         text.push_str(&String::from_utf8_lossy(&chunk));
     }
+    text
 }
 
+/// The standby tells events by itself while it hears the leader, and passes listeners on while it does not.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_standby_tells_what_it_hears_of_the_leader_and_says_when_it_missed_something() {
+async fn a_listener_at_a_standby_hears_the_leader_with_and_without_redis() {
     let mut server = real::Redis::start();
     let clock = Clock::start();
     let store = Arc::new(MemoryStore::for_cluster(move || clock.now()));
@@ -71,17 +73,26 @@ async fn a_standby_tells_what_it_hears_of_the_leader_and_says_when_it_missed_som
         let feed = standby.server.service().accelerator().unwrap().clone();
         async move { eventually("a change of the feed", || async { feed.feed_is_up() == up }).await }
     };
+    let listen = |last: Option<String>| {
+        let request = reqwest::Client::new().get(format!("{}/v1/events", standby.server.url()));
+        async move { last.iter().fold(request, |r, last| r.header("last-event-id", last)).send().await.unwrap() }
+    };
+    let submit = || async { answer(leader.post("/v1/jobs", &json!({ "kind": "noop" })).await, 201).await };
     feed_is_up(true).await;
     assert!(!leader.server.service().accelerator().unwrap().feed_is_up());
-    let mut stream = reqwest::get(format!("{}/v1/events", standby.server.url())).await.unwrap();
-    let id = id_of(&answer(leader.post("/v1/jobs", &json!({ "kind": "noop" })).await, 201).await);
-    reads(&mut stream, &id.to_string()).await;
+    let mut stream = listen(None).await;
+    let text = reads(&mut stream, &id_of(&submit().await).to_string()).await;
+    let last = text.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().to_owned();
 
     server.kill();
+    // Rather than stay silent the stream ends.
+    within("the end", async { while stream.chunk().await.is_ok_and(|chunk| chunk.is_some()) {} }).await;
     feed_is_up(false).await;
+    let mut stream = listen(Some(last.clone())).await;
+    assert!(reads(&mut stream, &id_of(&submit().await).to_string()).await.contains("event: gap"));
+
     server.restart();
     feed_is_up(true).await;
-    reads(&mut stream, "event: gap").await;
-    let id = id_of(&answer(leader.post("/v1/jobs", &json!({ "kind": "noop" })).await, 201).await);
-    reads(&mut stream, &id.to_string()).await;
+    let mut stream = listen(Some(last)).await;
+    reads(&mut stream, &id_of(&submit().await).to_string()).await;
 }

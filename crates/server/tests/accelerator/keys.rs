@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use ganger_store::postgres::{PgOptions, PgStore};
 use ganger_store::sqlite::{SqliteOptions, SqliteStore};
 use ganger_store::testing as real;
 use serde_json::{Value, json};
@@ -80,4 +81,31 @@ async fn one_key_is_one_job_while_redis_is_emptied_hangs_and_dies() {
     for (index, before) in ids.iter().enumerate() {
         assert_eq!(submit_at_once(&site, &format!("{}-{}", index / 4, index % 4), 2).await, *before);
     }
+}
+
+/// The whole as it runs in production: two servers, one database, one Redis, which is emptied and dies on the way.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_key_through_two_servers_on_one_database_is_one_job() {
+    let mut server = real::Redis::start();
+    let url = real::Postgres::shared().migrated_database().await;
+    let open = || async { Arc::new(PgStore::connect(&PgOptions::new(&url)).await.unwrap()) };
+    let first = Arc::new(Site::start_on(&server, open().await).await);
+    let second = Arc::new(Site::start_on(&server, open().await).await);
+    for round in 0..3 {
+        let key = round.to_string();
+        let both = tokio::join!(submit_at_once(&first, &key, 25), submit_at_once(&second, &key, 25), async {
+            match round {
+                0 => flush(&server),
+                1 => server.kill(),
+                _ => {}
+            }
+        });
+        assert_eq!((both.0.len(), &both.0), (1, &both.1), "round {round}");
+        if round == 1 {
+            server.restart();
+            first.is_up(true).await;
+            second.is_up(true).await;
+        }
+    }
+    assert_eq!(first.jobs().await, 3);
 }
