@@ -22,7 +22,6 @@ use crate::api::Durability;
 use crate::http::problem::{Code, Problem};
 use crate::http::{ExecToken, buffered};
 use crate::metrics::Metrics;
-use crate::relay;
 use crate::service::{Service, ServiceError, WAIT_MAX};
 
 /// The header that lets a client submit jobs of kind `exec`.
@@ -184,7 +183,8 @@ impl JobsDoor {
         let Submission { call, key, durability } = submission;
         let idempotency = intake::idempotency(key, call, &specs, now).map_err(status)?;
         let lanes: Vec<_> = specs.iter().map(|spec| (spec.queue.clone(), spec.kind.clone())).collect();
-        let has_key = idempotency.as_ref().is_some_and(|key| !relay::key::is_ours(key));
+        // Also if a standby made it: it may send the call again, and only the ledger would notice.
+        let has_key = idempotency.is_some();
         let taken = buffered::take(&self.service, durability, has_key, specs).await.map_err(status)?;
         let specs = match taken {
             Taken::Not(specs) => specs,

@@ -81,7 +81,7 @@ pub(super) async fn buffered(
         return Ok(None);
     }
     let (waiting, specs) = waiting(&items);
-    let has_key = headers.contains_key("idempotency-key");
+    let has_key = buffered::has_key(headers);
     let taken = buffered::take_batch(app, durability, has_key, specs).await?;
     Ok(taken.map(|(intakes, durability)| {
         settle(app, &mut items, &waiting, &intakes, true);

@@ -13,6 +13,7 @@ use super::problem::Problem;
 use super::{App, batch, jobs, request};
 use crate::accelerator::Taken;
 use crate::api::{Durability, FieldProblem};
+use crate::relay;
 use crate::service::Service;
 
 /// What every request that asks for a buffer contains, however it is written.
@@ -87,6 +88,12 @@ pub(super) async fn without_a_leader(State(app): State<App>, request: Request, n
         }
     }
     next.run(Request::from_parts(parts, Body::from(bytes))).await
+}
+
+/// Whether a request came under a key, be it one that a standby made: it may send the request again, and only the ledger
+/// would notice.
+pub(super) fn has_key(headers: &HeaderMap) -> bool {
+    headers.contains_key("idempotency-key") || relay::key::given(headers).is_some()
 }
 
 /// The answer to a request that was buffered. `None` for one that was not, also because something is wrong with it.

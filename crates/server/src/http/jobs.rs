@@ -103,7 +103,7 @@ pub(super) async fn buffered(
     let now = app.now().wall;
     let read = fields::text(bytes).and_then(|text| intake::job_alone(text, "", context(app, headers, now)));
     let Ok((spec, durability)) = read else { return Ok(None) };
-    let has_key = headers.contains_key("idempotency-key");
+    let has_key = buffered::has_key(headers);
     let receipt = Receipt::of(&spec);
     match buffered::take(&app.service, durability, has_key, vec![spec]).await? {
         Taken::Not(_) => Ok(None),

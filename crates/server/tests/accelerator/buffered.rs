@@ -196,6 +196,12 @@ async fn a_server_that_does_not_lead_buffers_by_itself() {
     assert!(leader.server.service().leads() && !standby.server.service().leads());
     let first = id_of(&answer(standby.post("/v1/jobs", &buffered()).await, 202).await);
     eventually("draining by the leader", || async { exists(&leader, first).await }).await;
+    // A call that is relayed may be sent twice. Only the ledger would notice, so it is durable.
+    let mut program = JobsClient::connect(standby.server.url()).await.unwrap();
+    let job = Some(v1::NewJob { kind: "a".into(), ..Default::default() });
+    let call = v1::EnqueueRequest { job, buffered: true, ..Default::default() };
+    let relayed = program.enqueue(call).await.unwrap().into_inner();
+    assert!(!relayed.buffered && exists(&leader, relayed.id.parse().unwrap()).await);
     drop(leader);
     let batch =
         json!({ "jobs": [{ "kind": "a" }, { "kind": "b" }, { "knd": "c" }], "durability": "buffered" });
@@ -203,7 +209,7 @@ async fn a_server_that_does_not_lead_buffers_by_itself() {
     assert_eq!((&body["summary"]["created"], &body["durability"]), (&json!(2), &json!("buffered")));
     eventually("another leader", || async { standby.server.service().leads() }).await;
     is_drained(&standby).await;
-    assert_eq!(standby.jobs().await, 3);
+    assert_eq!(standby.jobs().await, 4);
 }
 
 /// A queue that drains takes nothing new: its buffered jobs wait, and hold up nobody else's.
