@@ -118,9 +118,9 @@ async fn cluster_upkeep() {
 async fn cluster_partitions() {
     let Some(net) = Net::start().await else { return };
     let cuts = [Cut::LeaderToDatabase, Cut::WorkerAndLeader, Cut::WorkerToLeader, Cut::LeaderToWorker];
-    let verdict = net.campaign(&[cuts, cuts].concat(), 1_200).await;
+    let verdict = net.campaign(&[cuts, cuts].concat(), 400).await;
     println!("{cuts:?} twice: {verdict:#?}");
-    verdict.assert_clean(1_200);
+    verdict.assert_clean(400);
 }
 
 #[ignore = "long: make soak"]

@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use ganger_store::testing::{Postgres, Redis};
+use ganger_store::testing::{Postgres, Redis, peek};
 use serde_json::Value;
 
 use super::now;
@@ -152,18 +152,8 @@ impl Cluster {
 
     /// Who leads by the row in the store; `None` while the database is away.
     pub(crate) fn leader_row(&self) -> Option<Leader> {
-        let row = self.sql("SELECT l.term, b.number, l.server FROM ganger.leader l, ganger.batch b")?;
-        let mut columns = row.splitn(3, '|');
-        Some(Leader {
-            term: columns.next()?.parse().ok()?,
-            batch: columns.next()?.parse().ok()?,
-            server: columns.next()?.to_owned(),
-        })
-    }
-
-    /// One row, columns between bars; `None` if the database does not answer.
-    pub(crate) fn sql(&self, statement: &str) -> Option<String> {
-        psql(&self.store, statement)
+        let (term, batch, server) = peek::leader(&self.store)?;
+        Some(Leader { term, server, batch })
     }
 
     /// Waits until a look finds what it looks for.
@@ -190,13 +180,6 @@ pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T
         assert!(now() < end, "waited {PATIENCE:?} in vain: {what}");
         tokio::time::sleep(LOOK).await;
     }
-}
-
-/// One row of a statement, columns between bars.
-pub(crate) fn psql(url: &str, statement: &str) -> Option<String> {
-    let asked = Command::new("psql").args([url, "-XAtqc", statement]).stderr(Stdio::null()).output();
-    let asked = asked.expect("there is a `psql`");
-    asked.status.success().then(|| String::from_utf8_lossy(&asked.stdout).trim().to_owned())
 }
 
 /// The arguments of a server, but for where it listens.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use ganger_store::testing::peek;
 use serde_json::{Value, json};
 
 use super::cluster::Cluster;
@@ -39,10 +40,8 @@ pub(crate) async fn lose_leader(cluster: &mut Cluster, loss: Loss) -> Duration {
     let leader = cluster.leader().await;
     let old = cluster.leader_row().expect("the database answers").term;
     // Only when it dispatches is there something to miss.
-    let of =
-        |term: u64| format!("SELECT min(at) FROM ganger.assignment WHERE first_fence >= int8send({term})");
     let dispatched = async |cluster: &Cluster, term: u64| {
-        let look = async || cluster.sql(&of(term)).and_then(|at| at.parse::<u64>().ok());
+        let look = async || peek::first_dispatch(cluster.store(), term);
         Duration::from_micros(cluster.until("a job is dispatched", look).await)
     };
     dispatched(cluster, old).await;
@@ -61,7 +60,7 @@ pub(crate) async fn lose_leader(cluster: &mut Cluster, loss: Loss) -> Duration {
 
 /// Live jobs by the store.
 pub(crate) fn live(cluster: &Cluster) -> Value {
-    cluster.sql("SELECT count(*) FROM ganger.job").and_then(|n| n.parse::<u64>().ok()).into()
+    peek::live_jobs(cluster.store()).into()
 }
 
 /// The wall clock, which the servers on this machine read too.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ganger_store::testing::peek;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom as _;
 use rand::{Rng as _, SeedableRng as _};
@@ -166,11 +167,8 @@ async fn stop_leader(cluster: &mut Cluster, verdict: &mut ClusterVerdict) {
     cluster.leader_but(Some(zombie)).await;
     // Past the authority of the old one by its own clock as well.
     tokio::time::sleep(LEADER_TTL).await;
-    let leases = |cluster: &Cluster| {
-        let of_the_term = "substring(first_fence FOR 8) = int8send";
-        cluster.sql(&format!("SELECT count(*) FROM ganger.assignment WHERE {of_the_term}({})", old.term))
-    };
-    let mut left = leases(cluster).and_then(|count| count.parse::<u64>().ok());
+    let leases = |cluster: &Cluster| peek::leases_of(cluster.store(), old.term);
+    let mut left = leases(cluster);
     let mut last = row(cluster).await;
     cluster.signal(zombie, "CONT");
     verdict.zombies += 1;
@@ -180,7 +178,7 @@ async fn stop_leader(cluster: &mut Cluster, verdict: &mut ClusterVerdict) {
         if seen.term < last.term || (seen.term == last.term && seen.server != last.server) {
             verdict.zombie_deeds.push(format!("{last:?} became {seen:?}"));
         }
-        let count = leases(cluster).and_then(|count| count.parse::<u64>().ok());
+        let count = leases(cluster);
         if count > left {
             verdict.zombie_deeds.push(format!("{left:?} leases of {old:?} became {count:?}"));
         }

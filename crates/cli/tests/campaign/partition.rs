@@ -5,11 +5,11 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use ganger_store::testing::{Postgres, Redis};
+use ganger_store::testing::{Postgres, Redis, peek};
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::cluster::{SERVERS, psql, server_arguments, until};
+use super::cluster::{SERVERS, server_arguments, until};
 use super::history::{Client, Verdict};
 use super::processes::Worker;
 use super::{STANDSTILL, TTL};
@@ -125,8 +125,7 @@ impl Net {
 
     /// The term by the store.
     pub(crate) fn term(&self) -> u64 {
-        let term = psql(&self.store, "SELECT term FROM ganger.leader");
-        term.and_then(|term| term.parse().ok()).expect("the database answers")
+        peek::leader(&self.store).expect("the database answers").0
     }
 
     fn urls(&self) -> Vec<String> {

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use ganger_store::testing::peek;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::cluster::{Cluster, LEADER_TTL, SERVERS, psql};
+use super::cluster::{Cluster, LEADER_TTL, SERVERS};
 use super::now;
 
 /// Session TTL where nothing may be lost: the default.
@@ -140,8 +141,7 @@ pub(crate) struct Outage {
 /// The database is away for longer than a leader may be silent, but not for as long as a worker may be.
 pub(crate) async fn outage(cluster: &mut Cluster) -> Outage {
     let running = Running::start(cluster, 6, OUTAGE + LEADER_TTL + Duration::from_secs(2)).await;
-    let open = "SELECT string_agg(id::text, ' ' ORDER BY id) FROM ganger.session WHERE record IS NOT NULL";
-    let before = cluster.sql(open).unwrap_or_default();
+    let before = peek::open_sessions(cluster.store()).unwrap_or_default();
     cluster.postgres.stop();
     let back = now() + OUTAGE;
     let mut red = [false; SERVERS];
@@ -154,7 +154,7 @@ pub(crate) async fn outage(cluster: &mut Cluster) -> Outage {
     cluster.postgres.restart();
     cluster.wait_ready().await;
     let restarted_jobs = running.restarted().await;
-    let after = cluster.sql(open).unwrap_or_default();
+    let after = peek::open_sessions(cluster.store()).unwrap_or_default();
     Outage { red: red.iter().filter(|red| **red).count(), restarted_jobs, sessions: (before, after) }
 }
 
@@ -178,11 +178,10 @@ pub(crate) async fn unique_keys(cluster: &Cluster, keys: usize) -> Vec<String> {
             wrong.push(format!("{key}: {answers:?}"));
         }
     }
-    let made =
-        format!("SELECT count(*) FROM ganger.job WHERE unique_key LIKE 'unique-%' HAVING count(*) <> {keys}");
-    wrong.extend(
-        cluster.sql(&made).filter(|count| !count.is_empty()).map(|n| format!("{n} jobs in the store")),
-    );
+    let made = peek::unique_jobs(cluster.store());
+    if made != Some(keys as u64) {
+        wrong.push(format!("{made:?} jobs in the store"));
+    }
     wrong
 }
 
@@ -190,10 +189,8 @@ pub(crate) async fn unique_keys(cluster: &Cluster, keys: usize) -> Vec<String> {
 pub(crate) async fn idle_rate(cluster: &Cluster, over: Duration) -> f64 {
     let name = cluster.store().rsplit('/').next().unwrap_or_default();
     let count = || {
-        let sum = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname";
         // Asked in another database, so that the question is not counted.
-        let found = psql(&cluster.postgres.url(), &format!("{sum} = '{name}'"));
-        found.and_then(|n| n.parse::<f64>().ok()).expect("the database counts its transactions")
+        peek::transactions(&cluster.postgres.url(), name).expect("the database counts its transactions")
     };
     let before = count();
     tokio::time::sleep(over).await;

@@ -5,6 +5,7 @@
 //! a test that cannot have its server has failed.
 
 mod janitor;
+pub mod peek;
 mod postgres;
 mod redis;
 mod server;

@@ -1,0 +1,63 @@
+//! What a test may see of a database that servers are using. Asked by `psql`, each time anew, so that it works while
+//! everything around it is killed; `None` while the database does not answer.
+
+use std::process::{Command, Stdio};
+
+/// Term, last batch and name of the leader.
+#[must_use]
+pub fn leader(url: &str) -> Option<(u64, u64, String)> {
+    let row = ask(url, "SELECT l.term, b.number, l.server FROM ganger.leader l, ganger.batch b")?;
+    let mut columns = row.splitn(3, '|');
+    let mut number = || columns.next()?.parse().ok();
+    let (term, batch) = (number()?, number()?);
+    Some((term, batch, columns.next()?.to_owned()))
+}
+
+/// When the first of the present leases was given in this term or later, in microseconds since the epoch.
+#[must_use]
+pub fn first_dispatch(url: &str, term: u64) -> Option<u64> {
+    number(url, &format!("SELECT min(at) FROM ganger.assignment WHERE first_fence >= int8send({term})"))
+}
+
+/// Assignments of this term.
+#[must_use]
+pub fn leases_of(url: &str, term: u64) -> Option<u64> {
+    let of = "substring(first_fence FOR 8) = int8send";
+    number(url, &format!("SELECT count(*) FROM ganger.assignment WHERE {of}({term})"))
+}
+
+/// Live jobs.
+#[must_use]
+pub fn live_jobs(url: &str) -> Option<u64> {
+    number(url, "SELECT count(*) FROM ganger.job")
+}
+
+/// Live jobs with a unique key.
+#[must_use]
+pub fn unique_jobs(url: &str) -> Option<u64> {
+    number(url, "SELECT count(*) FROM ganger.job WHERE unique_key IS NOT NULL")
+}
+
+/// The ids of the open sessions, in order.
+#[must_use]
+pub fn open_sessions(url: &str) -> Option<String> {
+    ask(url, "SELECT string_agg(id::text, ' ' ORDER BY id) FROM ganger.session WHERE record IS NOT NULL")
+}
+
+/// Transactions that a database has seen, asked in another one.
+#[must_use]
+pub fn transactions(url: &str, database: &str) -> Option<f64> {
+    let sum = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname";
+    ask(url, &format!("{sum} = '{database}'"))?.parse().ok()
+}
+
+fn number(url: &str, statement: &str) -> Option<u64> {
+    ask(url, statement)?.parse().ok()
+}
+
+/// One row, columns between bars.
+fn ask(url: &str, statement: &str) -> Option<String> {
+    let asked = Command::new("psql").args([url, "-XAtqc", statement]).stderr(Stdio::null()).output();
+    let asked = asked.unwrap_or_else(|error| panic!("cannot run psql: {error}"));
+    asked.status.success().then(|| String::from_utf8_lossy(&asked.stdout).trim().to_owned())
+}
