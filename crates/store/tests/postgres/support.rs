@@ -130,7 +130,7 @@ impl Leader {
                     fence,
                     assignment,
                     record: Some(record),
-                    transactional: false,
+                    transactional: lease.transactional,
                     after,
                 })
             })
