@@ -14,7 +14,7 @@ use tokio_postgres::AsyncMessage;
 
 use super::connection::{CONNECT, Connector};
 use super::error::Failure;
-use super::{readers, reads, row, sql};
+use super::{reads, row, sql};
 use crate::shared::InboxRow;
 
 /// The pause before it listens again after its connection was lost.
@@ -23,7 +23,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 const LOOK_BYTES: i64 = 4 << 20;
 
 /// The oldest rows.
-pub(super) async fn read(db: &readers::Snapshot<'_>, limit: usize) -> Result<Vec<InboxRow>, Failure> {
+pub(super) async fn read(db: &deadpool_postgres::Object, limit: usize) -> Result<Vec<InboxRow>, Failure> {
     let rows = i64::try_from(limit).unwrap_or(i64::MAX);
     let found = reads::query(db, sql::READ_INBOX, &[&rows, &LOOK_BYTES]).await?;
     let read = |found: &tokio_postgres::Row| -> Result<InboxRow, Failure> {

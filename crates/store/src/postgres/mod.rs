@@ -212,7 +212,7 @@ impl SharedStore for PgStore {
     }
 
     async fn inbox(&self, limit: usize) -> Result<Vec<InboxRow>, StoreError> {
-        self.0.readers.read(async |db| inbox::read(db, limit).await).await
+        self.0.readers.look(async |db| inbox::read(db, limit).await).await
     }
 
     async fn inbox_woken(&self) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime};
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
 use tokio_postgres::IsolationLevel;
 
 use super::connection::{ANSWER, CONNECT, Connector};
@@ -58,18 +58,23 @@ impl Readers {
         self.bounded(LOAD, work).await
     }
 
+    /// Runs one statement, which needs no transaction around it: what is repeated every second costs the
+    /// database one statement, not three.
+    pub(super) async fn look<T>(
+        &self,
+        work: impl AsyncFnOnce(&Object) -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
+        let client = self.client().await?;
+        let done = tokio::time::timeout(READ, work(&client)).await.unwrap_or(Err(Failure::Late));
+        settled(client, done)
+    }
+
     async fn bounded<T>(
         &self,
         bound: Duration,
         work: impl AsyncFnOnce(&Snapshot<'_>) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
-        let mut client = self.0.get().await.map_err(|error| {
-            let operation = "cannot connect to the database";
-            if let PoolError::Backend(error) = &error {
-                return plain(operation, error);
-            }
-            StoreError::Unavailable(format!("{operation}: {error}"))
-        })?;
+        let mut client = self.client().await?;
         let reading = async {
             let transaction = client
                 .build_transaction()
@@ -82,10 +87,24 @@ impl Readers {
             Ok::<_, Failure>(done)
         };
         let done = tokio::time::timeout(bound, reading).await.unwrap_or(Err(Failure::Late));
-        if done.as_ref().is_err_and(|failure| !failure.is_certain()) {
-            // Nobody knows what it is still waiting for.
-            drop(deadpool_postgres::Object::take(client));
-        }
-        done.map_err(|failure| failure.into_error("cannot read from the database"))
+        settled(client, done)
     }
+
+    async fn client(&self) -> Result<Object, StoreError> {
+        self.0.get().await.map_err(|error| {
+            let operation = "cannot connect to the database";
+            if let PoolError::Backend(error) = &error {
+                return plain(operation, error);
+            }
+            StoreError::Unavailable(format!("{operation}: {error}"))
+        })
+    }
+}
+
+/// Gives the connection back, unless nobody knows what it is still waiting for.
+fn settled<T>(client: Object, done: Result<T, Failure>) -> Result<T, StoreError> {
+    if done.as_ref().is_err_and(|failure| !failure.is_certain()) {
+        drop(Object::take(client));
+    }
+    done.map_err(|failure| failure.into_error("cannot read from the database"))
 }

@@ -188,7 +188,7 @@ impl Leased {
 
 /// Runs a prepared read.
 pub(super) async fn query(
-    db: &readers::Snapshot<'_>,
+    db: &impl deadpool_postgres::GenericClient,
     sql: Sql,
     params: &[&(dyn ToSql + Sync)],
 ) -> Result<Vec<Row>, Failure> {
