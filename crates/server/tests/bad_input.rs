@@ -12,13 +12,14 @@ use tokio::net::TcpStream;
 static CLIENT: LazyLock<Client> = LazyLock::new(Client::new);
 
 /// Every route that takes a body of fields.
-const BODY_ROUTES: [(&str, &str); 12] = [
+const BODY_ROUTES: [(&str, &str); 13] = [
     ("POST", "/v1/jobs"),
     ("POST", "/v1/jobs:batch"),
     ("POST", "/v1/jobs/job_01J9X7QK5V8M3N2P4R6S8T0V1W:cancel"),
     ("POST", "/v1/jobs/job_01J9X7QK5V8M3N2P4R6S8T0V1W:replay"),
     ("POST", "/v1/jobs/job_01J9X7QK5V8M3N2P4R6S8T0V1W:run-now"),
     ("PUT", "/v1/queues/mail"),
+    ("PUT", "/v1/kinds/mail"),
     ("POST", "/v1/queues/mail:pause"),
     ("POST", "/v1/queues/mail:resume"),
     ("POST", "/v1/queues/mail:drain"),
@@ -150,7 +151,7 @@ const BAD_REPORTS: [(&str, &str, &str); 33] = [
 ];
 
 /// Addresses with something wrong in the path or the query.
-const BAD_READS: [&str; 32] = [
+const BAD_READS: [&str; 33] = [
     "/v1/jobs?state=lost",
     "/v1/jobs?stat=dead",
     "/v1/jobs?limit=0",
@@ -177,6 +178,7 @@ const BAD_READS: [&str; 32] = [
     "/v1/jobs/job_01J9X7QK5V8M3N2P4R6S8T0V1W/logs?attempt=0",
     "/v1/jobs/job_01J9X7QK5V8M3N2P4R6S8T0V1W/logs?attempt=x",
     "/v1/queues/a%20b",
+    "/v1/kinds/a%20b",
     "/v1/queues/%F0%9F%92%A5",
     "/v1/workers/nonsense",
     "/v1/workers/job_01J9X7QK5V8M3N2P4R6S8T0V1W",
