@@ -247,7 +247,6 @@ impl CoordinatorThread {
             let next = leader.coordinator.next_tick().min(now.mono + self.options.tick);
             let pause = self.parts.clock.until(leader.stop_at.map_or(next, |stop| stop.min(next)));
             let settled = wait.block_on(async {
-                // The writer first: it begins to write when it is waited for.
                 tokio::select! { biased;
                     settled = leader.writer.settled() => Some(settled),
                     received = tokio::time::timeout(pause, self.inbox.recv_many(&mut messages, INBOX)) => {
@@ -279,11 +278,26 @@ impl CoordinatorThread {
                 self.gateway.lease_lost(*session, *fence);
             }
         }
+        // Nothing is done after the end of a leader.
+        if let Some(end) = out.iter().position(|output| matches!(output, Output::StepDown { .. })) {
+            out.truncate(end + 1);
+        }
+        // The store works while everyone is told what the batch before came to.
+        for output in out.iter() {
+            if let Output::Commit(batch) = output {
+                leader.commit(batch.clone());
+            }
+        }
+        // Workers before clients: a job starts sooner, and neither waits for the other.
+        for output in out.extract_if(.., |output| matches!(output, Output::Send { .. })) {
+            if let Output::Send { session, stream, message } = output {
+                self.gateway.send(session, stream, message);
+            }
+        }
         for output in out.drain(..) {
             match output {
-                Output::Commit(batch) => leader.commit(batch),
+                Output::Commit(_) | Output::Send { .. } => {}
                 Output::Reply(ticket, reply) => leader.reply(ticket, reply),
-                Output::Send { session, stream, message } => self.gateway.send(session, stream, message),
                 Output::Event(event) => {
                     self.parts.observer.event(&event);
                     *number += 1;
@@ -293,7 +307,6 @@ impl CoordinatorThread {
                 Output::StepDown { more_than, reason } => {
                     warn!(term = leader.term.number, "steps down: {reason}");
                     leader.ended = Some(Ended::SteppedDown { more_than });
-                    break;
                 }
             }
         }

@@ -16,6 +16,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -103,14 +104,22 @@ impl Writer {
         Writer { parts, term, runtime, writing: None }
     }
 
-    /// Takes this batch; [`Writer::settled`] writes it. `false` if one is already being written.
+    /// Gives this batch to the store, which works on it from now on; [`Writer::settled`] waits for it. `false` if one
+    /// is already being written.
     #[must_use]
     pub fn write(&mut self, batch: Arc<Batch>) -> bool {
-        let free = self.writing.is_none();
-        if free {
-            self.writing = Some(write(self.parts.clone(), self.term, batch).boxed());
+        if self.writing.is_some() {
+            return false;
         }
-        free
+        let mut writing = write(self.parts.clone(), self.term, batch).boxed();
+        let _there = self.runtime.enter();
+        // Nobody waits yet, so nobody is to be woken: waiting asks again.
+        let begun = writing.poll_unpin(&mut Context::from_waker(Waker::noop()));
+        self.writing = Some(match begun {
+            Poll::Ready(settled) => std::future::ready(settled).boxed(),
+            Poll::Pending => writing,
+        });
+        true
     }
 
     /// Waits until the batch is settled; for ever if there is none. Giving up the future loses nothing.
