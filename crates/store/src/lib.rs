@@ -17,11 +17,17 @@ pub mod sqlite;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod leased;
 mod log;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod options;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod outcomes;
 mod refusal;
 mod retention;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod schema;
 mod store;
 mod tallies;
 

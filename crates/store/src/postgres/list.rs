@@ -12,9 +12,10 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::error::Failure;
-use super::reads::{Leased, jobs_with, query, scanned_state};
+use super::reads::{jobs_with, load_leased, query, scanned_state};
 use super::sql::{self, Sql};
 use super::{options, readers, row};
+use crate::leased::Leased;
 use crate::read::{ListQuery, Page, PageBuilder, StoredJob};
 
 /// Rows of the first piece of a source; each further one is twice as long, up to the most.
@@ -25,7 +26,7 @@ const LARGEST_PIECE: usize = 8_192;
 pub(super) async fn list(db: &readers::Snapshot<'_>, wanted: &ListQuery, now: Wall) -> Result<Page, Failure> {
     let mut page = PageBuilder::new(wanted, limits::SCAN_ROWS);
     let Some(filter) = Filter::of(wanted) else { return Ok(page.finish()) };
-    let leased = if asks_for_live(wanted) { Leased::load(db).await? } else { Leased::default() };
+    let leased = if asks_for_live(wanted) { load_leased(db).await? } else { Leased::default() };
     let mut scan = Scan { db, wanted, filter, leased, now, sources: Vec::new() };
     scan.sources = sources(wanted, &scan.leased);
     // One more match than the page holds tells whether there is a next one.

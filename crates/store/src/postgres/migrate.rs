@@ -10,18 +10,13 @@ use tokio_postgres::Client;
 
 use super::connection::Connector;
 use super::error::{Failure, plain};
+use crate::schema::{self, Migration};
 use crate::store::StoreError;
+
+pub use crate::schema::{Status, Step};
 
 /// Longest wait for another server's migration.
 const TURN: Duration = Duration::from_secs(120);
-
-/// One step of the schema.
-struct Migration {
-    version: u32,
-    name: &'static str,
-    up: &'static str,
-    down: &'static str,
-}
 
 /// In order, without gaps.
 const MIGRATIONS: &[Migration] = &[
@@ -42,27 +37,7 @@ const MIGRATIONS: &[Migration] = &[
 /// The version that this binary works with.
 #[must_use]
 pub fn latest() -> u32 {
-    MIGRATIONS.last().map_or(0, |last| last.version)
-}
-
-/// Where a schema stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Status {
-    /// What the database has; 0 if it is empty.
-    pub version: u32,
-    /// Every migration this binary knows, in order.
-    pub migrations: Vec<Step>,
-}
-
-/// One migration, as listed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Its number.
-    pub version: u32,
-    /// What it is about.
-    pub name: &'static str,
-    /// Whether the database has it.
-    pub applied: bool,
+    schema::latest(MIGRATIONS)
 }
 
 /// Where the schema of a database stands. It only looks.
@@ -72,11 +47,7 @@ pub struct Step {
 pub async fn status(url: &str) -> Result<Status, StoreError> {
     let connection = Connector::new(url)?.plain(&[]).await?;
     let version = version(&connection.client).await?;
-    let migrations = MIGRATIONS
-        .iter()
-        .map(|m| Step { version: m.version, name: m.name, applied: m.version <= version })
-        .collect();
-    Ok(Status { version, migrations })
+    Ok(Status::at(version, MIGRATIONS))
 }
 
 /// Brings a database to the newest version, or to `to`. Returns the version.

@@ -1,13 +1,11 @@
 //! The options of a job as stored: what the database looks at has columns of its own; of the rest only what
 //! differs from the default, nothing if nothing does.
 
-use std::sync::OnceLock;
-
 use ganger_core::job::JobOptions;
 use ganger_core::time::micros;
-use serde_json::{Map, Value};
 
 use super::error::Failure;
+use crate::options;
 
 /// Stands before and after each tag. No tag contains a control character.
 const SEPARATOR: char = '\u{1f}';
@@ -16,15 +14,7 @@ const COLUMNS: [&str; 2] = ["unique_key", "tags"];
 
 /// The text for the `options` column.
 pub(super) fn encode(options: &JobOptions) -> Result<Option<String>, Failure> {
-    static DEFAULT: OnceLock<(JobOptions, Map<String, Value>)> = OnceLock::new();
-    let (default, default_fields) =
-        DEFAULT.get_or_init(|| (JobOptions::default(), fields(&JobOptions::default()).unwrap_or_default()));
-    if options == default {
-        return Ok(None);
-    }
-    let mut own = fields(options).map_err(|error| Failure::unreadable("options", error))?;
-    own.retain(|name, value| !COLUMNS.contains(&name.as_str()) && default_fields.get(name) != Some(value));
-    Ok((!own.is_empty()).then(|| Value::Object(own).to_string()))
+    options::encode(options, &COLUMNS).map_err(|error| Failure::unreadable("options", error))
 }
 
 /// The number for the `unique_for` column, by which the database holds a key after success: nothing if there is none,
@@ -63,24 +53,12 @@ pub(super) fn decode(
     unique_key: Option<&str>,
     tags: Option<&str>,
 ) -> Result<JobOptions, Failure> {
-    let mut options: JobOptions = match own {
-        Some(own) => serde_json::from_str(own).map_err(|error| Failure::unreadable("options", error))?,
-        None => JobOptions::default(),
-    };
+    let mut options = options::decode(own).map_err(|error| Failure::unreadable("options", error))?;
     options.unique_key = unique_key.map(str::to_owned);
     if let Some(tags) = tags {
         options.tags = tags.trim_matches(SEPARATOR).split(SEPARATOR).map(str::to_owned).collect();
     }
     Ok(options)
-}
-
-fn fields(options: &JobOptions) -> Result<Map<String, Value>, serde_json::Error> {
-    match serde_json::to_value(options)? {
-        Value::Object(fields) => Ok(fields),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            Ok(Map::new())
-        }
-    }
 }
 
 #[cfg(test)]

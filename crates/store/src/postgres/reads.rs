@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use futures::{TryStreamExt, pin_mut};
-use ganger_core::change::{Assignment, AttemptRecord, Snapshot, Tally};
+use ganger_core::change::{AttemptRecord, Snapshot, Tally};
 use ganger_core::job::State;
-use ganger_core::{Fence, JobId, Wall};
+use ganger_core::{JobId, Wall};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -14,7 +14,8 @@ use super::error::Failure;
 use super::readers;
 use super::row::{self, Interner, column};
 use super::sql::{self, Sql};
-use crate::read::{LeaseView, StoredJob, live_state};
+use crate::leased::Leased;
+use crate::read::{StoredJob, live_state};
 
 /// Up to so many jobs are looked for among the leases one by one; beyond, all leases are read.
 const SEARCHED_LEASES: usize = 8;
@@ -69,7 +70,7 @@ pub(super) async fn jobs(
     now: Wall,
 ) -> Result<Vec<StoredJob>, Failure> {
     let leased =
-        if ids.len() <= SEARCHED_LEASES { Leased::search(db, ids).await? } else { Leased::load(db).await? };
+        if ids.len() <= SEARCHED_LEASES { search_leased(db, ids).await? } else { load_leased(db).await? };
     jobs_with(db, ids, &leased, now).await
 }
 
@@ -133,57 +134,25 @@ pub(super) async fn log(db: &readers::Snapshot<'_>, id: JobId, attempt: u32) -> 
     found.first().map_or_else(|| Ok(String::new()), |found| row::utf8(found, 0))
 }
 
-/// Leases as the assignments name them, the latest per job. Whether one has ended, the job's row tells.
-#[derive(Default)]
-pub(super) struct Leased(HashMap<JobId, (Fence, LeaseView)>);
-
-impl Leased {
-    /// All of them.
-    pub(super) async fn load(db: &readers::Snapshot<'_>) -> Result<Leased, Failure> {
-        let mut leased = Leased::default();
-        for found in query(db, sql::LOAD_ASSIGNMENTS, &[]).await? {
-            leased.add(&row::assignment(&found)?, |_| true);
-        }
-        Ok(leased)
+/// All leases.
+pub(super) async fn load_leased(db: &readers::Snapshot<'_>) -> Result<Leased, Failure> {
+    let mut leased = Leased::default();
+    for found in query(db, sql::LOAD_ASSIGNMENTS, &[]).await? {
+        leased.add(&row::assignment(&found)?, |_| true);
     }
+    Ok(leased)
+}
 
-    /// Those of a few jobs.
-    async fn search(db: &readers::Snapshot<'_>, ids: &[JobId]) -> Result<Leased, Failure> {
-        let mut leased = Leased::default();
-        for id in ids {
-            let key = id.uuid().into_bytes();
-            for found in query(db, sql::FIND_ASSIGNMENTS, &[&key.as_slice()]).await? {
-                leased.add(&row::assignment(&found)?, |job| job == *id);
-            }
-        }
-        Ok(leased)
-    }
-
-    /// Jobs that have, or had, one of these leases.
-    pub(super) fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
-        self.0.keys().copied()
-    }
-
-    /// The open lease of a live job that last ended one under this fence.
-    pub(super) fn of(&self, job: JobId, last: Option<Fence>) -> Option<LeaseView> {
-        let (fence, view) = self.0.get(&job)?;
-        last.is_none_or(|last| last < *fence).then_some(*view)
-    }
-
-    fn add(&mut self, assignment: &Assignment, wanted: impl Fn(JobId) -> bool) {
-        for (fence, lease) in assignment.fenced().filter(|(_, lease)| wanted(lease.job)) {
-            let view = LeaseView {
-                session: assignment.session,
-                attempt: lease.attempt,
-                threads: lease.threads,
-                at: assignment.at,
-            };
-            let known = self.0.entry(lease.job).or_insert((fence, view));
-            if known.0 < fence {
-                *known = (fence, view);
-            }
+/// The leases of a few jobs.
+async fn search_leased(db: &readers::Snapshot<'_>, ids: &[JobId]) -> Result<Leased, Failure> {
+    let mut leased = Leased::default();
+    for id in ids {
+        let key = id.uuid().into_bytes();
+        for found in query(db, sql::FIND_ASSIGNMENTS, &[&key.as_slice()]).await? {
+            leased.add(&row::assignment(&found)?, |job| job == *id);
         }
     }
+    Ok(leased)
 }
 
 /// Runs a prepared read.

@@ -1,5 +1,7 @@
 //! Every statement, by the name of its operation. The files say what each does and why.
 
+use crate::schema::statement;
+
 /// One statement, and the name of its file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sql {
@@ -14,19 +16,6 @@ macro_rules! statements {
         $(pub(super) const $name: Sql =
             Sql { name: $file, text: statement(include_str!(concat!("sql/", $file, ".sql"))) };)*
     };
-}
-
-/// A file without its opening comment.
-const fn statement(file: &'static str) -> &'static str {
-    let bytes = file.as_bytes();
-    let mut at = 0;
-    while bytes[at] == b'-' {
-        while bytes[at] != b'\n' {
-            at += 1;
-        }
-        at += 1;
-    }
-    file.split_at(at).1
 }
 
 statements! {

@@ -8,9 +8,10 @@ use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, Row, Rows};
 
 use super::error::Failure;
-use super::reads::{Leased, final_row_state, live_row_state};
+use super::reads::{final_row_state, lease_of_row, live_row_state, load_leased};
 use super::row::{self, column};
 use super::{codec, options, sql};
+use crate::leased::Leased;
 use crate::read::{ListQuery, Page, PageBuilder, StoredJob};
 
 /// Larger than every id.
@@ -18,7 +19,7 @@ const AFTER_ALL: [u8; 17] = [0xff; 17];
 
 /// Jobs that match, newest first, at most one page of them.
 pub(super) fn list(conn: &Connection, query: &ListQuery, now: Wall) -> Result<Page, Failure> {
-    let leased = if asks_for_live(query) { Leased::load(conn)? } else { Leased::default() };
+    let leased = if asks_for_live(query) { load_leased(conn)? } else { Leased::default() };
     let mut sources = sources(conn, query, &leased)?;
     let mut cursors = Vec::with_capacity(sources.len());
     for (statement, params, live) in &mut sources {
@@ -105,7 +106,7 @@ impl<'s> Cursor<'s> {
         now: Wall,
     ) -> Result<Option<StoredJob>, Failure> {
         let Some(found) = self.rows.get() else { return Ok(None) };
-        let lease = if self.live { leased.of_row(found)? } else { None };
+        let lease = if self.live { lease_of_row(leased, found)? } else { None };
         let state =
             if self.live { live_row_state(found, lease.is_some(), now)? } else { final_row_state(found)? };
         if !query.admits_state(state) || !admits(query, found)? {

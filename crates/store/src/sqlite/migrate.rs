@@ -9,15 +9,10 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::dir::{self, DATABASE, DataDir};
 use super::{connection, error};
+use crate::schema::{self, Migration};
 use crate::store::StoreError;
 
-/// One step of the schema.
-struct Migration {
-    version: u32,
-    name: &'static str,
-    up: &'static str,
-    down: &'static str,
-}
+pub use crate::schema::{Status, Step};
 
 /// In order, without gaps.
 const MIGRATIONS: &[Migration] = &[
@@ -44,27 +39,7 @@ const MIGRATIONS: &[Migration] = &[
 /// The version that this binary works with.
 #[must_use]
 pub fn latest() -> u32 {
-    MIGRATIONS.last().map_or(0, |last| last.version)
-}
-
-/// Where a schema stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Status {
-    /// What the database has; 0 if it is empty.
-    pub version: u32,
-    /// Every migration this binary knows, in order.
-    pub migrations: Vec<Step>,
-}
-
-/// One migration, as listed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Its number.
-    pub version: u32,
-    /// What it is about.
-    pub name: &'static str,
-    /// Whether the database has it.
-    pub applied: bool,
+    schema::latest(MIGRATIONS)
 }
 
 /// Where the schema of the database in a data directory stands. It only looks, so a server may be using
@@ -75,11 +50,7 @@ pub struct Step {
 pub fn status(dir: &Path) -> Result<Status, StoreError> {
     let database = dir::whole(dir)?.join(DATABASE);
     let version = if database.exists() { version(&connection::reader(&database)?)? } else { 0 };
-    let migrations = MIGRATIONS
-        .iter()
-        .map(|m| Step { version: m.version, name: m.name, applied: m.version <= version })
-        .collect();
-    Ok(Status { version, migrations })
+    Ok(Status::at(version, MIGRATIONS))
 }
 
 /// Brings the database in a data directory to the newest version, or to `to`. Returns the version.

@@ -1,42 +1,19 @@
 //! The options of a job as stored: only what differs from the default, nothing if nothing does.
 
-use std::sync::OnceLock;
-
 use ganger_core::job::JobOptions;
-use serde_json::{Map, Value};
 
 use super::error::Failure;
+use crate::options;
 
 /// The text for the `options` column. The unique key has a column of its own.
 pub(super) fn encode(options: &JobOptions) -> Result<Option<String>, Failure> {
-    static DEFAULT: OnceLock<(JobOptions, Map<String, Value>)> = OnceLock::new();
-    let (default, default_fields) =
-        DEFAULT.get_or_init(|| (JobOptions::default(), fields(&JobOptions::default()).unwrap_or_default()));
-    if options.unique_key.is_none() && options == default {
-        return Ok(None);
-    }
-    let mut own = fields(options).map_err(|error| Failure::unreadable("options", error))?;
-    own.remove("unique_key");
-    own.retain(|name, value| default_fields.get(name) != Some(value));
-    Ok((!own.is_empty()).then(|| Value::Object(own).to_string()))
+    options::encode(options, &["unique_key"]).map_err(|error| Failure::unreadable("options", error))
 }
 
 /// The options of these columns.
 pub(super) fn decode(text: Option<&str>, unique_key: Option<&str>) -> Result<JobOptions, Failure> {
-    let options: JobOptions = match text {
-        Some(text) => serde_json::from_str(text).map_err(|error| Failure::unreadable("options", error))?,
-        None => JobOptions::default(),
-    };
+    let options = options::decode(text).map_err(|error| Failure::unreadable("options", error))?;
     Ok(JobOptions { unique_key: unique_key.map(str::to_owned), ..options })
-}
-
-fn fields(options: &JobOptions) -> Result<Map<String, Value>, serde_json::Error> {
-    match serde_json::to_value(options)? {
-        Value::Object(fields) => Ok(fields),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            Ok(Map::new())
-        }
-    }
 }
 
 #[cfg(test)]

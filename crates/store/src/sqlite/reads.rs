@@ -1,14 +1,13 @@
 //! What the database tells: a snapshot for a new leader, jobs by id, payloads, attempts, logs.
 
-use std::collections::HashMap;
-
-use ganger_core::change::{Assignment, AttemptRecord, Snapshot, Tally};
-use ganger_core::{Fence, JobId, Wall};
+use ganger_core::change::{AttemptRecord, Snapshot, Tally};
+use ganger_core::{JobId, Wall};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::error::Failure;
 use super::row::{self, Interner, column};
 use super::{codec, sql};
+use crate::leased::Leased;
 use crate::read::{LeaseView, StoredJob, live_state};
 
 /// Up to so many jobs are looked for among the leases one by one; beyond, all leases are read.
@@ -65,14 +64,14 @@ pub(super) fn load(conn: &Connection) -> Result<Snapshot, Failure> {
 
 /// Jobs by id, live or final, in the order of `ids`.
 pub(super) fn jobs(conn: &Connection, ids: &[JobId], now: Wall) -> Result<Vec<StoredJob>, Failure> {
-    let leases = if ids.len() <= SEARCHED_LEASES { Leased::search(conn, ids)? } else { Leased::load(conn)? };
+    let leases = if ids.len() <= SEARCHED_LEASES { search_leased(conn, ids)? } else { load_leased(conn)? };
     let mut live = conn.prepare_cached(sql::FIND_JOB)?;
     let mut finals = conn.prepare_cached(sql::FIND_FINAL)?;
     let mut jobs = Vec::with_capacity(ids.len());
     for id in ids {
         let mut rows = live.query([codec::job_key(*id)])?;
         if let Some(found) = rows.next()? {
-            let lease = leases.of_row(found)?;
+            let lease = lease_of_row(&leases, found)?;
             let state = live_row_state(found, lease.is_some(), now)?;
             jobs.push(row::stored_live(conn, found, state, lease)?);
             continue;
@@ -127,60 +126,32 @@ pub(super) fn log(conn: &Connection, id: JobId, attempt: u32) -> Result<String, 
     Ok(text.unwrap_or_default())
 }
 
-/// Leases as the assignments name them, the latest per job. Whether one has ended, the job's row tells.
-#[derive(Default)]
-pub(super) struct Leased(HashMap<JobId, (Fence, LeaseView)>);
+/// All leases.
+pub(super) fn load_leased(conn: &Connection) -> Result<Leased, Failure> {
+    let mut leased = Leased::default();
+    each(conn, sql::LOAD_ASSIGNMENTS, |found| {
+        leased.add(&row::assignment(found)?, |_| true);
+        Ok(())
+    })?;
+    Ok(leased)
+}
 
-impl Leased {
-    /// All of them.
-    pub(super) fn load(conn: &Connection) -> Result<Leased, Failure> {
-        let mut leased = Leased::default();
-        each(conn, sql::LOAD_ASSIGNMENTS, |found| {
-            leased.add(&row::assignment(found)?, |_| true);
-            Ok(())
-        })?;
-        Ok(leased)
-    }
-
-    /// Those of a few jobs.
-    fn search(conn: &Connection, ids: &[JobId]) -> Result<Leased, Failure> {
-        let mut leased = Leased::default();
-        let mut assignments = conn.prepare_cached(sql::FIND_ASSIGNMENTS)?;
-        for id in ids {
-            let mut rows = assignments.query([codec::job_key(*id)])?;
-            while let Some(found) = rows.next()? {
-                leased.add(&row::assignment(found)?, |job| job == *id);
-            }
-        }
-        Ok(leased)
-    }
-
-    /// Jobs that have, or had, one of these leases.
-    pub(super) fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
-        self.0.keys().copied()
-    }
-
-    /// The open lease of the live job in a row.
-    pub(super) fn of_row(&self, found: &Row<'_>) -> Result<Option<LeaseView>, Failure> {
-        let Some((fence, view)) = self.0.get(&row::job_id(found, column::ID)?) else { return Ok(None) };
-        let last = row::fence(found, column::LAST_FENCE)?;
-        Ok(last.is_none_or(|last| last < *fence).then_some(*view))
-    }
-
-    fn add(&mut self, assignment: &Assignment, wanted: impl Fn(JobId) -> bool) {
-        for (fence, lease) in assignment.fenced().filter(|(_, lease)| wanted(lease.job)) {
-            let view = LeaseView {
-                session: assignment.session,
-                attempt: lease.attempt,
-                threads: lease.threads,
-                at: assignment.at,
-            };
-            let known = self.0.entry(lease.job).or_insert((fence, view));
-            if known.0 < fence {
-                *known = (fence, view);
-            }
+/// The leases of a few jobs.
+fn search_leased(conn: &Connection, ids: &[JobId]) -> Result<Leased, Failure> {
+    let mut leased = Leased::default();
+    let mut assignments = conn.prepare_cached(sql::FIND_ASSIGNMENTS)?;
+    for id in ids {
+        let mut rows = assignments.query([codec::job_key(*id)])?;
+        while let Some(found) = rows.next()? {
+            leased.add(&row::assignment(found)?, |job| job == *id);
         }
     }
+    Ok(leased)
+}
+
+/// The open lease of the live job in a row.
+pub(super) fn lease_of_row(leased: &Leased, found: &Row<'_>) -> Result<Option<LeaseView>, Failure> {
+    Ok(leased.of(row::job_id(found, column::ID)?, row::fence(found, column::LAST_FENCE)?))
 }
 
 /// The state of a live job from its row.

@@ -1,5 +1,7 @@
 //! Every statement, by the name of its operation. The files say what each does and why.
 
+use crate::schema::statement;
+
 macro_rules! statements {
     ($($name:ident = $file:literal),* $(,)?) => {
         $(pub(super) const $name: &str = statement(include_str!(concat!("sql/", $file, ".sql")));)*
@@ -8,19 +10,6 @@ macro_rules! statements {
         #[cfg(test)]
         const ALL: &[(&str, &str)] = &[$(($file, include_str!(concat!("sql/", $file, ".sql")))),*];
     };
-}
-
-/// A file without its opening comment. Prepared statements are found by their text, so it is worth keeping short.
-const fn statement(file: &'static str) -> &'static str {
-    let bytes = file.as_bytes();
-    let mut at = 0;
-    while bytes[at] == b'-' {
-        while bytes[at] != b'\n' {
-            at += 1;
-        }
-        at += 1;
-    }
-    file.split_at(at).1
 }
 
 statements! {
