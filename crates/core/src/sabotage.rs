@@ -57,6 +57,8 @@ pub enum Bug {
     ProvisionalIsSeen,
     /// The end of a lease stays decided although its job turned out never to have been.
     EndOfVanishedKept,
+    /// What was decided is handed over although a job that it concerns may turn out never to have been.
+    NothingTakenBack,
     /// The store ends a job for its handler without comparing the fence.
     CompleteByJobId,
     /// A job that its handler had ended goes on as the leader thought it would.
@@ -67,7 +69,7 @@ pub enum Bug {
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 28] = [
+    pub const ALL: [Bug; 29] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -93,6 +95,7 @@ impl Bug {
         Bug::DuplicateRuns,
         Bug::ProvisionalIsSeen,
         Bug::EndOfVanishedKept,
+        Bug::NothingTakenBack,
         Bug::CompleteByJobId,
         Bug::EndedElsewhereRunsAgain,
         Bug::InboxRowTwice,

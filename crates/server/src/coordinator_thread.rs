@@ -356,6 +356,12 @@ impl Leader {
         };
         if self.ended.is_none() {
             self.coordinator.handle(now, input, out);
+            // What was decided while the last batch was written: the store need not wait while that is announced.
+            if let Some(Output::Commit(_)) = out.last()
+                && let Some(Output::Commit(batch)) = out.pop()
+            {
+                self.commit(batch);
+            }
         }
     }
 

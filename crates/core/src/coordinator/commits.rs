@@ -4,6 +4,13 @@
 //! store says that it is durable. When the store refuses a batch (a full disk, a lost database) nothing
 //! of it happened: what clients asked for is refused to them and undone; what the protocol itself needs
 //! (ends of attempts, assignments of jobs that exist, sessions) is kept and written again after a pause.
+//!
+//! # The store does not wait for the announcement
+//! When a batch is durable and much was decided meanwhile, that is handed over at once, and only then do the
+//! effects of the durable one run: the store writes while the leader announces. Nothing is told earlier
+//! or in another order by that; what the effects decide goes into the batch after. One thing an effect may do
+//! to a decision that waits is to take it back, when a job turns out never to have been ([`super::joint`]). So a
+//! batch with provisional jobs is announced first.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -89,13 +96,22 @@ struct InFlight {
     handed_over: Mono,
 }
 
-/// The two batches.
+/// A batch that is durable, and is to be announced before anything else happens.
+#[derive(Clone, Debug)]
+struct Durable {
+    batch: Arc<Batch>,
+    effects: Vec<Effect>,
+    applied: Vec<Applied>,
+}
+
+/// The batches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Commits {
     written: u64,
     changes: Vec<Change>,
     effects: Vec<Effect>,
     in_flight: Option<InFlight>,
+    durable: Option<Durable>,
     trouble: Option<Trouble>,
 }
 
@@ -173,7 +189,8 @@ impl Coordinator {
         out.push(Output::Commit(batch));
     }
 
-    /// The outstanding batch is durable: everything it holds is announced.
+    /// The outstanding batch is durable. What was decided meanwhile is handed over if it is much;
+    /// [`Coordinator::announce`] does the rest, in the next call at the latest.
     pub(crate) fn committed(&mut self, now: Now, number: u64, applied: Vec<Applied>, out: &mut Vec<Output>) {
         if self.commits.in_flight.as_ref().is_none_or(|f| f.batch.number != number) {
             return;
@@ -183,8 +200,19 @@ impl Coordinator {
         if self.commits.trouble.take().is_some() || now.mono.since(done.handed_over) > self.options.stall {
             self.refresh_sessions(now);
         }
+        let may_take_back =
+            done.effects.iter().any(is_provisional) && !sabotage::active(Bug::NothingTakenBack);
+        self.commits.durable = Some(Durable { batch: done.batch, effects: done.effects, applied });
+        if self.commits.waiting() >= self.options.hand_over_early && !may_take_back {
+            self.hand_over(now, out);
+        }
+    }
+
+    /// Everything that the durable batch holds is announced.
+    pub(crate) fn announce(&mut self, now: Now, out: &mut Vec<Output>) {
+        let Some(Durable { batch, effects, applied }) = self.commits.durable.take() else { return };
         let mut acks = BTreeMap::new();
-        for ((change, effect), applied) in done.batch.changes.iter().zip(done.effects).zip(applied) {
+        for ((change, effect), applied) in batch.changes.iter().zip(effects).zip(applied) {
             self.take_effect(now, change, effect, applied, &mut acks, out);
         }
         for (session, fences) in acks {
@@ -362,6 +390,11 @@ impl Coordinator {
             at,
         })
     }
+}
+
+/// Whether jobs are in memory that the store may know nothing of.
+fn is_provisional(effect: &Effect) -> bool {
+    matches!(effect, Effect::Submit { provisional, .. } if !provisional.is_empty())
 }
 
 /// Whether the leases belong to jobs that are submitted in the same batch.

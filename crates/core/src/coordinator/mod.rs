@@ -155,9 +155,11 @@ impl Coordinator {
         coordinator
     }
 
-    /// Takes in one thing that happened.
+    /// Takes in one thing that happened. After [`Input::Committed`] the next batch may be among the outputs, and had
+    /// better be on its way before the next call, which announces what was committed.
     pub fn handle(&mut self, now: Now, input: Input, out: &mut Vec<Output>) {
         self.wake(now);
+        self.announce(now, out);
         match input {
             Input::Tick => {}
             Input::Ask(ticket, ask) => self.ask(now, ticket, ask, out),
@@ -175,6 +177,7 @@ impl Coordinator {
     /// after all waiting inputs were handled.
     pub fn settle(&mut self, now: Now, out: &mut Vec<Output>) {
         self.wake(now);
+        self.announce(now, out);
         self.fire(now, out);
         if self.has_authority(now) && self.commits.trouble().is_none() {
             self.dispatch(now, out);

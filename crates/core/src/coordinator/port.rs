@@ -208,6 +208,9 @@ pub struct Options {
     pub prefetch_below: Duration,
     /// Changes that may wait for the next batch before asks are refused.
     pub backlog: usize,
+    /// So many changes are handed over before the batch that was written before them is announced. Fewer are not
+    /// worth a commit of their own, while what the announcement decides would wait for it.
+    pub hand_over_early: usize,
     /// How often retention is looked after.
     pub prune_every: Duration,
     /// The first look after a start.
@@ -232,6 +235,7 @@ impl Default for Options {
             reserve_overtakes: 64,
             prefetch_below: Duration::from_millis(20),
             backlog: 65_536,
+            hand_over_early: 64,
             prune_every: Duration::from_secs(60),
             prune_first: Duration::from_secs(10),
             prune_limit: 1_000,

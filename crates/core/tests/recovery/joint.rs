@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ganger_core::change::{Change, NewJob};
-use ganger_core::coordinator::port::{Ask, Input, Refusal, Reply};
+use ganger_core::coordinator::port::{Ask, Input, Options, Refusal, Reply};
 use ganger_core::job::{JobSpec, State};
 use ganger_core::message::{ToLeader, ToWorker};
 use ganger_core::outcome::{Outcome, Report};
@@ -143,8 +143,8 @@ fn a_session_that_ends_meanwhile_loses_the_lease_that_is_being_written() {
 /// The end of its lease was decided; then the store knows of neither, and that end must not be written.
 #[test]
 fn a_session_that_ends_meanwhile_has_nothing_to_lose_of_a_job_that_never_was() {
-    for duplicate in [false, true] {
-        let mut leader = Leader::new();
+    for (duplicate, hand_over_early) in [(false, 64), (true, 64), (false, 1), (true, 1)] {
+        let mut leader = Leader::with(Options { hand_over_early, ..Leader::options() });
         leader.join(1, 1, 1);
         leader.submit(once);
         assert_eq!(leader.assigned(1).len(), 1);

@@ -47,7 +47,11 @@ pub(crate) fn id(worker: usize) -> SessionId {
 impl Leader {
     /// Without prefetch: a worker is never given more than it has threads for.
     pub(crate) fn new() -> Leader {
-        Leader::with(Options { prefetch_below: Duration::ZERO, ..Options::default() })
+        Leader::with(Leader::options())
+    }
+
+    pub(crate) fn options() -> Options {
+        Options { prefetch_below: Duration::ZERO, ..Options::default() }
     }
 
     pub(crate) fn with(options: Options) -> Leader {
@@ -134,9 +138,14 @@ impl Leader {
         self.held.as_ref().map_or(&[], |batch| &batch.changes)
     }
 
+    /// The batch that was held back, which is nobody's business any more.
+    pub(crate) fn take_held(&mut self) -> Arc<Batch> {
+        self.held.take().expect("a batch is held back")
+    }
+
     /// The batch that was held back is written, and the one that formed meanwhile is held back.
     pub(crate) fn hold_next(&mut self) {
-        let batch = self.held.take().expect("a batch is held back");
+        let batch = self.take_held();
         self.disk = Disk::Writes;
         let input = self.write(batch).expect("it is written");
         self.disk = Disk::Holds;
@@ -146,7 +155,7 @@ impl Leader {
     /// The batch that was held back is refused, and so is everything after it.
     pub(crate) fn refuse(&mut self) {
         self.disk = Disk::Refuses;
-        let batch = self.held.take().expect("a batch is held back");
+        let batch = self.take_held();
         let number = batch.number;
         self.give(Input::Refused { number, reason: "the disk is full".into() });
     }

@@ -2,6 +2,7 @@
 //! refused batches, workers that cannot be reached, and counts that stay exact through all of it.
 
 mod counters;
+mod early;
 mod joint;
 mod leader;
 mod prefetch;

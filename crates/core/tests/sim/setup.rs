@@ -110,6 +110,8 @@ pub(crate) struct Faults {
     pub(crate) long_runs: bool,
     /// Handlers end jobs, and clients submit them, in transactions of their own.
     pub(crate) transactional: bool,
+    /// Whatever was decided is handed over before the batch written before it is announced, however little it is.
+    pub(crate) hasty: bool,
     /// Seconds between one trouble and the next.
     pub(crate) rare: bool,
     /// One server with an exclusive lock: authority does not run out.
@@ -145,6 +147,7 @@ impl Faults {
             drift: on(),
             bounces: on(),
             long_runs: on(),
+            hasty: on(),
             transactional: false,
             rare: false,
             embedded: false,
@@ -176,6 +179,7 @@ impl Faults {
             partitions: rng.percent(20),
             store_delays: rng.percent(30),
             drift: rng.percent(50),
+            hasty: rng.percent(50),
             transactional: rng.percent(30),
             ..Faults::default()
         }
@@ -196,13 +200,14 @@ impl Faults {
 }
 
 /// The options of every coordinator of a run.
-pub(crate) fn options(embedded: bool, seed: u64) -> Options {
+pub(crate) fn options(faults: &Faults, seed: u64) -> Options {
     Options {
-        leader_ttl: (!embedded).then_some(Duration::from_micros(LEADER_TTL)),
+        leader_ttl: (!faults.embedded).then_some(Duration::from_micros(LEADER_TTL)),
         slack: Duration::from_micros(SLACK),
         stall: Duration::from_secs(1),
         tick: Duration::from_millis(300),
         grace: Duration::from_millis(1_500),
+        hand_over_early: if faults.hasty { 1 } else { Options::default().hand_over_early },
         seed,
         ..Options::default()
     }

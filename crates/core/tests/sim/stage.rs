@@ -26,7 +26,8 @@ impl Stage {
     /// Alice leads; each worker knows only its own server. Their handlers take so long and succeed.
     pub(crate) fn new(homes: &[usize], takes: Time) -> Stage {
         let workers = homes.len();
-        let setup = Setup { seed: 1, faults: Faults::default(), jobs: 0, workers, traced: true };
+        let faults = Faults { hasty: true, ..Faults::default() };
+        let setup = Setup { seed: 1, faults, jobs: 0, workers, traced: true };
         let mut world = World::new(setup);
         world.healed = true;
         for (worker, home) in world.workers.iter_mut().zip(homes) {

@@ -6,7 +6,7 @@ use crate::store::Sort;
 use crate::stories::{Script, Told};
 
 /// Every trap.
-pub(crate) const TRAPS: [Script; 10] = [
+pub(crate) const TRAPS: [Script; 11] = [
     ("a deaf leader", deaf_leader),
     ("a slow bump", slow_bump),
     ("a worker that goes back", worker_goes_back),
@@ -16,6 +16,7 @@ pub(crate) const TRAPS: [Script; 10] = [
     ("a submission refused with its lease", refused_with_its_lease),
     ("a duplicate that found a free worker", duplicate_finds_a_free_worker),
     ("a worker that dies with a job that never was", dies_with_a_job_that_never_was),
+    ("a worker that dies with a duplicate", dies_with_a_duplicate),
     ("a refusal that overtakes", refusal_that_overtakes),
 ];
 
@@ -184,6 +185,32 @@ fn dies_with_a_job_that_never_was() -> Told {
     stage.expect(stage.world.checker.joint.refused > 0, "a lease was refused with its job");
     let id = stage.wait_acked(client);
     stage.wait_started(id, 1);
+    stage.expect(stage.world.checker.lost == 0, "what never was is not lost");
+    stage.finish().map(|_| ())
+}
+
+/// While a job and its lease are on their way the worker dies, and the end of that lease is decided. Then there was
+/// nothing new to run: the end must still be there to be taken back, and not on its way to the store.
+fn dies_with_a_duplicate() -> Told {
+    let mut stage = Stage::new(&[ALICE, BOB], 5 * S);
+    stage.wait_open(0);
+    let mut spec = job(1);
+    spec.options.unique_key = Some("once".into());
+    let first = stage.submit(spec.clone());
+    stage.wait_started(first, 1);
+    stage.send_to(1, ALICE);
+    stage.wait_open(1);
+    stage.world.store.late = Some((ALICE, Sort::Commit, 200 * MS));
+    let client = stage.send(spec);
+    stage.run_for(100 * MS);
+    let session = stage.world.workers[1].session.id();
+    stage.world.crash_worker(1);
+    stage.world.worker_died(session);
+    stage.run_for(S);
+    stage.world.store.late = None;
+    stage.expect(stage.world.checker.joint.void > 0, "a lease was written in vain");
+    let answer = stage.wait_acked(client);
+    stage.expect(answer == first, "the first job answers the second request");
     stage.expect(stage.world.checker.lost == 0, "what never was is not lost");
     stage.finish().map(|_| ())
 }

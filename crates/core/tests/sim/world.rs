@@ -303,7 +303,7 @@ impl World {
     }
 
     pub(crate) fn server_options(&mut self) -> ganger_core::coordinator::port::Options {
-        options(self.setup.faults.embedded, self.rng.next())
+        options(&self.setup.faults, self.rng.next())
     }
 
     /// The server that leads the store's present term, if it knows.
