@@ -34,9 +34,13 @@ sim: ## The deterministic simulator and its seeded bugs
 soak: setup ## The long form of every campaign: kills, rows, hours (its figures are in docs/soak.md)
 	$(CARGO) test --locked --release -p ganger --test soak -- --ignored --nocapture --test-threads=1
 
-bench: setup ## The benchmark, with the raw ceiling of the disk beside it
+# The private servers put their data below TMPDIR, the embedded store below the working directory.
+bench: setup ## The benchmark: embedded, on PostgreSQL, and with Redis, each beside the raw ceiling of its database
 	$(CARGO) build --locked --release -p ganger
-	"$${CARGO_TARGET_DIR:-target}"/release/ganger bench
+	$(CARGO) build --locked --release -p ganger-store --example with_servers
+	built="$${CARGO_TARGET_DIR:-target}"/release && "$$built"/ganger bench \
+		&& "$$built"/examples/with_servers "$$built"/ganger bench --store {store} \
+		&& "$$built"/examples/with_servers "$$built"/ganger bench --store {store} --redis {redis}
 
 deny: ## Licences, sources and bans of every dependency
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny

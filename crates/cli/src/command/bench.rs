@@ -2,14 +2,20 @@
 //!
 //! Everything is real: the server and the worker are processes of this very binary, jobs go in through
 //! the REST API, and at the end every job is looked up to see that it ended exactly once. Nothing is
-//! asserted about speed; the numbers are for people, and stand beside what the disk and SQLite themselves can do.
+//! asserted about speed; the numbers are for people, and stand beside what the database itself can do.
+//!
+//! Without `--store` the embedded store is measured. With it, databases of the benchmark's own are made beside the given
+//! one and removed at the end.
 
 mod ceiling;
 mod drain;
 mod intake;
 mod latency;
+mod meter;
 mod processes;
 mod report;
+mod shown;
+mod target;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,10 +23,13 @@ use std::time::Duration;
 use clap::Args;
 use ganger_server::api::QueuePut;
 
+use meter::Meter;
 use processes::Processes;
 use report::Report;
+use target::Target;
 
 use crate::client::{Call, Client};
+use crate::config::RawStore;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
@@ -29,6 +38,8 @@ use crate::failure::{Failure, Fallible};
 const BULK: &str = "bench.bulk";
 /// Jobs that come one by one.
 const SINGLE: &str = "bench.single";
+/// Jobs that come one by one and are buffered by Redis.
+const BUFFERED: &str = "bench.buffered";
 /// Jobs that start at once.
 const IDLE: &str = "bench.idle";
 /// What they do: nothing.
@@ -42,8 +53,13 @@ const PAYLOAD_BYTES: usize = 100;
 Starts its own server and one worker process, on a free port, with its data in a directory that is
 removed at the end. Build with --release before you believe a number.
 
+With --store it measures PostgreSQL, in databases named ganger_bench_PID… that it makes beside the given one and
+removes at the end; nothing else in that server is touched, but what others do there is measured along. A benchmark that is
+killed leaves them behind.
+
 Examples:
   ganger bench
+  ganger bench --store postgres://ganger@127.0.0.1:5432/postgres --redis redis://127.0.0.1:6379
   ganger bench --jobs 20000 --threads 4 --dir /mnt/fast -o json")]
 pub(crate) struct Bench {
     /// How many jobs to enqueue in bulk and to drain
@@ -64,39 +80,64 @@ pub(crate) struct Bench {
     /// Where to put the data: the disk that is measured [default: the working directory]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    /// Measure PostgreSQL: postgres://USER:PASSWORD@HOST:PORT/DATABASE, by a user who may make databases
+    #[arg(long, value_name = "URL")]
+    store: Option<RawStore>,
+    /// Measure Redis in front of it: redis://[USER:PASSWORD@]HOST[:PORT]
+    #[arg(long, value_name = "URL")]
+    redis: Option<RawStore>,
 }
 
 impl Bench {
     pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
-        let parent =
-            self.dir.as_ref().map_or_else(|| context.directory.clone(), |dir| context.directory.join(dir));
         let out = context.out;
-        out.note("starting a server and a worker");
-        let mut processes = Processes::directory(&parent)?.start(self.threads).await?;
-        let client = processes.client()?;
-        for queue in [BULK, SINGLE] {
-            pause(&client, queue, true).await?;
-        }
-        out.note(&format!("enqueueing {} jobs in batches", self.jobs));
-        let (bulk, ids) = intake::bulk(&processes, self.jobs).await?;
-        out.note("draining them");
-        let drain = drain::drain(&client, &processes, BULK, self.jobs).await?;
-        // At once, so that both meet the same disk and the same neighbours.
-        out.note("measuring the disk and the raw ceiling of SQLite");
-        let ceiling = ceiling::measure(processes.path(), self.jobs, drain.jobs_per_commit()).await?;
-        out.note("looking every one of them up");
-        drain::verify(&client, BULK, ids).await?;
-        out.note(&format!("enqueueing {} jobs one by one on {} connections", self.single, self.connections));
-        let single = intake::single(&processes, self.single, self.connections).await?;
-        drain::drain(&client, &processes, SINGLE, single.jobs).await?;
-        out.note(&format!("starting {} jobs, one after the other", self.starts));
-        let start = latency::idle(&client, self.starts).await?;
-        processes.stop().await;
-        let report = Report { jobs: self.jobs, threads: self.threads, ceiling, bulk, single, drain, start };
+        let target = Target::make(self.store.as_ref(), self.redis.as_ref()).await?;
+        let measured = self.measure(&target, context).await;
+        // In any case, and before anything else is said.
+        let removed = target.remove().await;
+        let report = measured?;
+        removed?;
         let body = serde_json::to_string(&report)
             .map_err(|error| Failure::new(Exit::Failure, "cannot write the report as JSON", error, ""))?;
         out.show_one(&body, "bench", |_| report.describe(out.style()))?;
         Ok(Exit::Success)
+    }
+
+    async fn measure(&self, target: &Target, context: &Context) -> Fallible<Report> {
+        let parent =
+            self.dir.as_ref().map_or_else(|| context.directory.clone(), |dir| context.directory.join(dir));
+        let out = context.out;
+        out.note(&format!("starting a server on {} and a worker", target.name()));
+        let mut processes = Processes::directory(&parent)?.start(target, self.threads).await?;
+        let client = processes.client()?;
+        let meter = Meter { processes: &processes, target, client: &client };
+        for queue in [BULK, SINGLE, BUFFERED] {
+            pause(&client, queue, true).await?;
+        }
+        out.note(&format!("enqueueing {} jobs in batches", self.jobs));
+        let (bulk, ids) = intake::bulk(&meter, self.jobs).await?;
+        out.note("draining them");
+        let drain = drain::drain(&meter, BULK, self.jobs).await?;
+        // At once, so that both meet the same disk and the same neighbours.
+        out.note(&format!("measuring the raw ceiling of {}", target.database()));
+        let ceiling = ceiling::measure(target, processes.path(), self.jobs, drain.jobs_per_commit()).await?;
+        out.note("looking every one of them up");
+        drain::verify(&client, BULK, ids).await?;
+        out.note(&format!("enqueueing {} jobs one by one on {} connections", self.single, self.connections));
+        let single = intake::single(&meter, self.single, self.connections).await?;
+        drain::drain(&meter, SINGLE, single.jobs).await?;
+        let mut buffered = None;
+        if target.buffers() {
+            out.note("the same, buffered by Redis");
+            let found = intake::buffered(&meter, self.single, self.connections).await?;
+            drain::drain(&meter, BUFFERED, found.intake.jobs).await?;
+            buffered = Some(found);
+        }
+        out.note(&format!("starting {} jobs, one after the other", self.starts));
+        let start = latency::idle(&meter, self.starts).await?;
+        processes.stop().await;
+        let (store, jobs, threads) = (target.name(), self.jobs, self.threads);
+        Ok(Report { store, jobs, threads, ceiling, bulk, single, buffered, drain, start })
     }
 }
 
@@ -122,4 +163,9 @@ fn payload() -> String {
 /// So many in that time.
 fn per_second(count: u64, took: Duration) -> f64 {
     count as f64 / took.as_secs_f64().max(1e-9)
+}
+
+/// Something is not as it must be, whatever the speed.
+fn wrong(why: String) -> Box<Failure> {
+    Failure::new(Exit::Failure, "the benchmark found a fault", why, "this is a bug: please report it")
 }

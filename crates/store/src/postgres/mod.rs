@@ -22,6 +22,7 @@ mod readers;
 mod reads;
 mod removal;
 mod row;
+mod scratch;
 mod sql;
 mod tls;
 mod url;
@@ -47,6 +48,7 @@ use crate::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, Se
 use crate::store::{CommitError, Store, StoreError};
 
 pub use ceiling::{Ceiling, CeilingOptions, ceiling};
+pub use scratch::Scratch;
 
 /// How to open a [`PgStore`].
 #[derive(Clone)]

@@ -51,6 +51,12 @@ pub fn transactions(url: &str, database: &str) -> Option<f64> {
     ask(url, &format!("{sum} = '{database}'"))?.parse().ok()
 }
 
+/// The names of all databases of the server, in order.
+#[must_use]
+pub fn databases(url: &str) -> Option<String> {
+    ask(url, "SELECT string_agg(datname, ' ' ORDER BY datname) FROM pg_database")
+}
+
 fn number(url: &str, statement: &str) -> Option<u64> {
     ask(url, statement)?.parse().ok()
 }

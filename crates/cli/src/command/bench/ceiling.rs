@@ -1,57 +1,96 @@
-//! What the disk and SQLite themselves can do, one commit after the other, without anything of ours around it.
+//! What the disk and the database themselves can do, one commit after the other, without anything of ours around it.
 
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use ganger_store::postgres::{self, Scratch};
 use ganger_store::sqlite::{self, CeilingOptions};
 use serde::Serialize;
 
 use super::report::{Spread, histogram};
+use super::target::Target;
 use super::{BULK, KIND, payload, per_second};
 use crate::clock::Stopwatch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
+use crate::serving::database_failure;
 
 /// Commits that are timed.
 const COMMITS: usize = 200;
 /// What one commit writes: a page of a log.
 const PAGE: [u8; 4_096] = [0x5a; 4_096];
 
-/// What the disk and SQLite themselves can do.
+/// What the database itself can do.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Ceiling {
-    /// A page appended and synced.
-    pub(super) page: Spread,
-    /// One job ended in one transaction of SQLite.
+    /// Which database.
+    pub(super) database: &'static str,
+    /// A page appended to a file and synced, where the disk is this machine's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) page: Option<Spread>,
+    /// One job ended in one transaction.
     pub(super) one: Spread,
     /// Jobs that ended in one transaction, as many as in one of the drain.
     pub(super) batch: u64,
     /// Such a transaction.
     pub(super) transaction: Spread,
-    /// Jobs that SQLite can end per second in such transactions.
+    /// Jobs that the database can end per second in such transactions.
     pub(super) jobs_per_second: f64,
+    /// What it wrote to its log for each, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) wal_bytes_per_job: Option<f64>,
 }
 
-/// Measures the disk that holds a directory, and what SQLite makes of it in batches of a size.
-pub(super) async fn measure(directory: &Path, jobs: u64, batch: u64) -> Fallible<Ceiling> {
-    let directory = directory.to_owned();
-    tokio::task::spawn_blocking(move || {
-        let page = pages(&directory.join("commits"))?;
-        let one = sqlite(&directory.join("ceiling-one"), COMMITS, 1)?;
-        let all = usize::try_from(jobs).unwrap_or(usize::MAX);
-        let many = sqlite(&directory.join("ceiling"), all, usize::try_from(batch).unwrap_or(1))?;
-        Ok(Ceiling {
-            page,
-            one: spread(&one.transactions)?,
-            batch,
-            transaction: spread(&many.transactions)?,
-            jobs_per_second: per_second(many.jobs as u64, many.took),
-        })
+/// Measures what the database of the target can do in batches of a size.
+pub(super) async fn measure(target: &Target, directory: &Path, jobs: u64, batch: u64) -> Fallible<Ceiling> {
+    let jobs = usize::try_from(jobs).unwrap_or(usize::MAX);
+    let size = usize::try_from(batch).unwrap_or(1);
+    match target {
+        Target::Embedded => {
+            let directory = directory.to_owned();
+            tokio::task::spawn_blocking(move || embedded(&directory, jobs, size))
+                .await
+                .map_err(|error| Failure::new(Exit::Failure, "cannot measure the disk", error, ""))?
+        }
+        Target::Postgres(cluster) => {
+            let one = database(&cluster.one, COMMITS, 1).await?;
+            let many = database(&cluster.ceiling, jobs, size).await?;
+            Ok(Ceiling {
+                database: target.database(),
+                page: None,
+                one: spread(&one.transactions)?,
+                batch,
+                transaction: spread(&many.transactions)?,
+                jobs_per_second: per_second(many.jobs as u64, many.took),
+                wal_bytes_per_job: Some(many.wal_bytes as f64 / (many.jobs.max(1) as f64)),
+            })
+        }
+    }
+}
+
+fn embedded(directory: &Path, jobs: usize, batch: usize) -> Fallible<Ceiling> {
+    let page = pages(&directory.join("commits"))?;
+    let one = sqlite(&directory.join("ceiling-one"), COMMITS, 1)?;
+    let many = sqlite(&directory.join("ceiling"), jobs, batch)?;
+    Ok(Ceiling {
+        database: Target::Embedded.database(),
+        page: Some(page),
+        one: spread(&one.transactions)?,
+        batch: batch as u64,
+        transaction: spread(&many.transactions)?,
+        jobs_per_second: per_second(many.jobs as u64, many.took),
+        wal_bytes_per_job: None,
     })
-    .await
-    .map_err(|error| Failure::new(Exit::Failure, "cannot measure the disk", error, ""))?
+}
+
+async fn database(scratch: &Scratch, jobs: usize, batch: usize) -> Fallible<postgres::Ceiling> {
+    let payload = payload();
+    let options = postgres::CeilingOptions { jobs, batch, kind: KIND, queue: BULK, payload: &payload };
+    let watch = Stopwatch::start();
+    let found = postgres::ceiling(scratch.url(), &options, &|| watch.elapsed()).await;
+    found.map_err(|error| database_failure("cannot measure PostgreSQL", &error))
 }
 
 fn sqlite(directory: &Path, jobs: usize, batch: usize) -> Fallible<sqlite::Ceiling> {

@@ -7,41 +7,46 @@ use ganger_core::job::State;
 use ganger_core::{JobId, limits};
 use ganger_server::api::{CountsBody, JobPage, QueueBody};
 
-use super::pause;
-use super::processes::Processes;
-use super::report::{Commits, Drain};
+use super::meter::Meter;
+use super::report::Drain;
+use super::{pause, wrong};
 use crate::client::{Call, Client, with_query};
 use crate::clock::Stopwatch;
-use crate::exit::Exit;
-use crate::failure::{Failure, Fallible};
+use crate::failure::Fallible;
 
 /// Between two looks at the counts.
 const LOOK: Duration = Duration::from_millis(10);
-/// The metric that counts commits, and the one that adds up how long they took.
-const COMMITS: &str = "ganger_store_commit_seconds_count ";
-const COMMIT_SECONDS: &str = "ganger_store_commit_seconds_sum ";
 /// Without any progress for this long something is wrong.
 const STUCK: Duration = Duration::from_secs(60);
 
 /// Opens a paused queue and waits until all its jobs have ended.
-pub(super) async fn drain(client: &Client, processes: &Processes, queue: &str, jobs: u64) -> Fallible<Drain> {
-    let committed = commits(client).await?;
-    let (before, watch) = (processes.cpu(), Stopwatch::start());
-    pause(client, queue, false).await?;
+pub(super) async fn drain(meter: &Meter<'_>, queue: &str, jobs: u64) -> Fallible<Drain> {
+    let before = meter.read().await?;
+    let watch = Stopwatch::start();
+    pause(meter.client, queue, false).await?;
+    until(meter.client, queue, jobs, "have ended", |counts| counts.succeeded).await?;
+    let took = watch.elapsed();
+    Ok(Drain::new(jobs, took, meter.since(before).await?))
+}
+
+/// Waits until so many jobs of a queue are where they should be.
+pub(super) async fn until(
+    client: &Client,
+    queue: &str,
+    jobs: u64,
+    what: &str,
+    arrived: impl Fn(&CountsBody) -> u64,
+) -> Fallible<()> {
     let (mut seen, mut since) = (0, Stopwatch::start());
     loop {
-        let counts = counts(client, queue).await?;
-        if counts.succeeded >= jobs {
-            let (took, cpu) = (watch.elapsed(), processes.cpu().since(before));
-            let commits = commits(client).await?.since(committed);
-            return Ok(Drain::new(jobs, took, cpu, commits));
+        let now = arrived(&counts(client, queue).await?);
+        if now >= jobs {
+            return Ok(());
         }
-        if counts.succeeded > seen {
-            (seen, since) = (counts.succeeded, Stopwatch::start());
+        if now > seen {
+            (seen, since) = (now, Stopwatch::start());
         } else if since.left_of(STUCK).is_zero() {
-            return Err(wrong(format!(
-                "{seen} of {jobs} jobs of {queue} have ended, and no more for {STUCK:?}"
-            )));
+            return Err(wrong(format!("{seen} of {jobs} jobs of {queue} {what}, and no more for {STUCK:?}")));
         }
         tokio::time::sleep(LOOK).await;
     }
@@ -79,21 +84,7 @@ pub(super) async fn verify(client: &Client, queue: &str, mut expected: HashSet<J
     }
 }
 
-/// How often, and how long, the server has committed so far.
-async fn commits(client: &Client) -> Fallible<Commits> {
-    let answer = client.send(&Call::get("read the metrics", "/metrics")).await?;
-    let metric = |name: &str| {
-        let found = answer.body.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
-        found.ok_or_else(|| wrong(format!("the metrics do not have {name}")))
-    };
-    Ok(Commits { count: metric(COMMITS)? as u64, seconds: metric(COMMIT_SECONDS)? })
-}
-
 async fn counts(client: &Client, queue: &str) -> Fallible<CountsBody> {
     let call = Call::get(format!("get queue {queue}"), format!("/v1/queues/{queue}"));
     Ok(client.send(&call).await?.read::<QueueBody>()?.jobs)
-}
-
-fn wrong(why: String) -> Box<Failure> {
-    Failure::new(Exit::Failure, "the benchmark found a fault", why, "this is a bug: please report it")
 }

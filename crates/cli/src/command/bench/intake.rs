@@ -8,13 +8,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::try_join_all;
 use ganger_core::{JobId, limits};
-use ganger_server::api::BatchBody;
+use ganger_server::api::{BatchBody, Durability, SubmittedBody};
 use hdrhistogram::Histogram;
 use uuid::Uuid;
 
-use super::processes::Processes;
-use super::report::{Intake, Spread, histogram};
-use super::{BULK, SINGLE, job};
+use super::meter::Meter;
+use super::report::{Buffered, Intake, Spread, histogram};
+use super::{BUFFERED, BULK, SINGLE, drain, job, wrong};
 use crate::client::{Call, Client};
 use crate::clock::Stopwatch;
 use crate::exit::Exit;
@@ -26,13 +26,14 @@ const BULK_CONNECTIONS: usize = 4;
 const SINGLE_BOUND: Duration = Duration::from_secs(30);
 
 /// Enqueues so many jobs in full batches. Tells their ids, too.
-pub(super) async fn bulk(processes: &Processes, jobs: u64) -> Fallible<(Intake, HashSet<JobId>)> {
+pub(super) async fn bulk(meter: &Meter<'_>, jobs: u64) -> Fallible<(Intake, HashSet<JobId>)> {
     let one = job(BULK);
     let left = Arc::new(AtomicU64::new(jobs));
-    let (before, watch) = (processes.cpu(), Stopwatch::start());
+    let before = meter.read().await?;
+    let watch = Stopwatch::start();
     let mut connections = Vec::new();
     for _ in 0..BULK_CONNECTIONS {
-        connections.push(batches(processes.client()?, one.clone(), left.clone()));
+        connections.push(batches(meter.processes.client()?, one.clone(), left.clone()));
     }
     let mut ids = HashSet::with_capacity(usize::try_from(jobs).unwrap_or(0));
     let mut times = histogram()?;
@@ -40,24 +41,76 @@ pub(super) async fn bulk(processes: &Processes, jobs: u64) -> Fallible<(Intake, 
         ids.extend(own);
         add(&mut times, &own_times)?;
     }
-    let intake = Intake::new(jobs, watch.elapsed(), Spread::of(&times), processes.cpu().since(before));
+    let took = watch.elapsed();
+    let intake = Intake::new(jobs, took, Spread::of(&times), meter.since(before).await?);
     Ok((intake, ids))
 }
 
-/// Enqueues so many jobs one by one on several connections.
-pub(super) async fn single(processes: &Processes, jobs: u64, connections: u16) -> Fallible<Intake> {
-    let body = Bytes::from(job(SINGLE));
+/// Enqueues so many jobs one by one on several connections, each answered once it is in the store.
+pub(super) async fn single(meter: &Meter<'_>, jobs: u64, connections: u16) -> Fallible<Intake> {
+    let before = meter.read().await?;
+    let (times, took) = on_connections(meter, &Single::durable(), jobs, connections).await?;
+    Ok(Intake::new(times.len(), took, Spread::of(&times), meter.since(before).await?))
+}
+
+/// The same, but each is answered once Redis has it. What it cost is reckoned until all of them are in the store.
+pub(super) async fn buffered(meter: &Meter<'_>, jobs: u64, connections: u16) -> Fallible<Buffered> {
+    let before = meter.read().await?;
+    let watch = Stopwatch::start();
+    let (times, took) = on_connections(meter, &Single::buffered(), jobs, connections).await?;
+    let jobs = times.len();
+    drain::until(meter.client, BUFFERED, jobs, "have come into the store", |counts| counts.queued).await?;
+    let stored = watch.elapsed();
+    let intake = Intake::new(jobs, took, Spread::of(&times), meter.since(before).await?);
+    Ok(Buffered::new(intake, stored))
+}
+
+/// A job that is sent alone.
+#[derive(Clone, Debug)]
+struct Single {
+    body: Bytes,
+    durability: Durability,
+}
+
+impl Single {
+    fn durable() -> Single {
+        Single { body: job(SINGLE).into(), durability: Durability::Durable }
+    }
+
+    fn buffered() -> Single {
+        let durable = job(BUFFERED);
+        let fields = durable.trim_end_matches('}');
+        let body = format!("{fields},\"durability\":\"buffered\"}}").into();
+        Single { body, durability: Durability::Buffered }
+    }
+
+    /// A request for it. Only one under a key may be repeated, and that is never buffered.
+    fn call(&self) -> Call {
+        let (what, path) = ("enqueue a job", "/v1/jobs");
+        match self.durability {
+            Durability::Durable => Call::submit(what, path, self.body.clone(), Uuid::new_v4().to_string()),
+            Durability::Buffered => Call::submit_once(what, path, self.body.clone()),
+        }
+    }
+}
+
+async fn on_connections(
+    meter: &Meter<'_>,
+    one: &Single,
+    jobs: u64,
+    connections: u16,
+) -> Fallible<(Histogram<u64>, Duration)> {
     let left = Arc::new(AtomicU64::new(jobs));
-    let (before, watch) = (processes.cpu(), Stopwatch::start());
+    let watch = Stopwatch::start();
     let mut tasks = Vec::new();
     for _ in 0..connections {
-        tasks.push(one_by_one(processes.client()?, body.clone(), left.clone(), watch));
+        tasks.push(one_by_one(meter.processes.client()?, one.clone(), left.clone(), watch));
     }
     let mut times = histogram()?;
     for own in try_join_all(tasks).await? {
         add(&mut times, &own)?;
     }
-    Ok(Intake::new(times.len(), watch.elapsed(), Spread::of(&times), processes.cpu().since(before)))
+    Ok((times, watch.elapsed()))
 }
 
 async fn batches(
@@ -82,16 +135,19 @@ async fn batches(
 
 async fn one_by_one(
     client: Client,
-    body: Bytes,
+    job: Single,
     left: Arc<AtomicU64>,
     watch: Stopwatch,
 ) -> Fallible<Histogram<u64>> {
     let mut times = histogram()?;
     while !watch.left_of(SINGLE_BOUND).is_zero() && take(&left, 1).is_some() {
         let one = Stopwatch::start();
-        let call = Call::submit("enqueue a job", "/v1/jobs", body.clone(), Uuid::new_v4().to_string());
-        client.send(&call).await?;
+        let answer = client.send(&job.call()).await?;
         times.saturating_record(one.elapsed().as_micros() as u64);
+        let durability = answer.read::<SubmittedBody>()?.durability;
+        if durability != job.durability {
+            return Err(wrong(format!("a job was to be {:?} and is {durability:?}", job.durability)));
+        }
     }
     Ok(times)
 }

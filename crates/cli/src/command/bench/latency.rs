@@ -5,9 +5,10 @@ use std::time::Duration;
 use ganger_server::api::{AttemptsBody, JobBody, SubmittedBody};
 use uuid::Uuid;
 
+use super::meter::Meter;
 use super::report::{Spread, Start, histogram};
 use super::{IDLE, job};
-use crate::client::{Call, Client, with_query};
+use crate::client::{Call, with_query};
 use crate::clock::Stopwatch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
@@ -16,8 +17,10 @@ use crate::failure::{Failure, Fallible};
 const BOUND: Duration = Duration::from_secs(10);
 
 /// Enqueues jobs, each after the one before has ended, and sees when its handler began.
-pub(super) async fn idle(client: &Client, jobs: u64) -> Fallible<Start> {
-    let body = job(IDLE);
+pub(super) async fn idle(meter: &Meter<'_>, jobs: u64) -> Fallible<Start> {
+    let (client, body) = (meter.client, job(IDLE));
+    let before = meter.read().await?;
+    let began = Stopwatch::start();
     let (mut starts, mut submits) = (histogram()?, histogram()?);
     for _ in 0..jobs {
         let watch = Stopwatch::start();
@@ -39,5 +42,6 @@ pub(super) async fn idle(client: &Client, jobs: u64) -> Fallible<Start> {
         })?;
         starts.saturating_record(first.started_at.since(done.created_at).as_micros() as u64);
     }
-    Ok(Start { start: Spread::of(&starts), submit: Spread::of(&submits) })
+    let took = began.elapsed();
+    Ok(Start::new(jobs, took, Spread::of(&starts), Spread::of(&submits), meter.since(before).await?))
 }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
+use super::target::Target;
 use crate::client::{Call, Client};
 use crate::clock::Stopwatch;
 use crate::config::{Origin, ServerUrl};
@@ -28,25 +29,29 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(super) struct Directory(PathBuf);
 
 impl Directory {
-    /// Starts a server and a worker in it.
-    pub(super) async fn start(self, threads: u16) -> Fallible<Processes> {
-        let mut server =
-            self.command(&["server", "--listen", "127.0.0.1:0", "--data", "data", "-o", "json"])?;
+    /// Starts a server of this target and a worker in it.
+    pub(super) async fn start(self, target: &Target, threads: u16) -> Fallible<Processes> {
+        let flags = target.flags();
+        let mut args = vec!["server", "--listen", "127.0.0.1:0", "-o", "json"];
+        args.extend(flags.iter().map(String::as_str));
+        let mut server = self.command(target, &args)?;
         let url = first_line(&mut server).await?;
         let worker =
-            self.command(&["worker", "--url", &url.to_string(), "--threads", &threads.to_string()])?;
+            self.command(target, &["worker", "--url", &url.to_string(), "--threads", &threads.to_string()])?;
         let processes = Processes { server, worker, url, directory: self };
         processes.wait_for_worker().await?;
         Ok(processes)
     }
 
-    fn command(&self, args: &[&str]) -> Fallible<Child> {
+    fn command(&self, target: &Target, args: &[&str]) -> Fallible<Child> {
         let failed = |error: std::io::Error| {
             Failure::file(format!("cannot start `ganger {}`", args.join(" ")), &error, "")
         };
         let program = std::env::current_exe().map_err(failed)?;
         let log = fs::File::create(self.0.join(format!("{}.log", args[0]))).map_err(failed)?;
-        Command::new(program)
+        let mut command = Command::new(program);
+        target.tell(&mut command);
+        command
             .args(args)
             .current_dir(&self.0)
             .env("GANGER_LOG", "warn")

@@ -1,4 +1,4 @@
-//! What was measured, for people and for programs.
+//! What was measured, for programs; `shown.rs` has it for people.
 
 use std::time::Duration;
 
@@ -6,12 +6,10 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::ceiling::Ceiling;
+use super::meter::Spent;
 use super::per_second;
-use super::processes::Cpu;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
-use crate::humane::{grouped, short};
-use crate::output::{Cell, Style, Table};
 
 /// The longest time that is told apart, in microseconds.
 const LONGEST: u64 = 600_000_000;
@@ -19,20 +17,39 @@ const LONGEST: u64 = 600_000_000;
 /// Everything that was measured.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Report {
+    /// Where the jobs were kept.
+    pub(super) store: &'static str,
     /// Jobs enqueued in bulk and drained.
     pub(super) jobs: u64,
     /// Threads of the worker.
     pub(super) threads: u16,
-    /// What the disk and SQLite themselves can do.
+    /// What the database itself can do.
     pub(super) ceiling: Ceiling,
     /// Enqueued in batches.
     pub(super) bulk: Intake,
     /// Enqueued one by one.
     pub(super) single: Intake,
+    /// Enqueued one by one and buffered, where Redis is there to do so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) buffered: Option<Buffered>,
     /// Run.
     pub(super) drain: Drain,
     /// Started while nothing else happens.
     pub(super) start: Start,
+}
+
+/// What each job cost.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Cost {
+    /// CPU seconds of the server per million jobs.
+    pub(super) server_cpu_seconds_per_million: f64,
+    /// CPU seconds of the worker per million jobs.
+    pub(super) worker_cpu_seconds_per_million: f64,
+    /// Commits of the server per job.
+    pub(super) commits_per_job: f64,
+    /// What the database wrote to its log per job, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) wal_bytes_per_job: Option<f64>,
 }
 
 /// How fast jobs were taken in.
@@ -41,44 +58,38 @@ pub(super) struct Intake {
     /// How many.
     pub(super) jobs: u64,
     /// Jobs per second.
-    jobs_per_second: f64,
+    pub(super) jobs_per_second: f64,
     /// One request.
-    request: Spread,
-    /// CPU seconds of the server per million jobs.
-    server_cpu_seconds_per_million: f64,
+    pub(super) request: Spread,
+    /// What each cost.
+    #[serde(flatten)]
+    pub(super) cost: Cost,
+}
+
+/// How fast jobs were taken in by Redis, and then came into the store.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Buffered {
+    /// Until Redis had them.
+    #[serde(flatten)]
+    pub(super) intake: Intake,
+    /// Jobs per second until they were in the store.
+    pub(super) stored_per_second: f64,
 }
 
 /// How fast jobs were run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Drain {
     /// How many.
-    jobs: u64,
+    pub(super) jobs: u64,
     /// Jobs per second.
-    jobs_per_second: f64,
-    /// CPU seconds of the server per million jobs.
-    server_cpu_seconds_per_million: f64,
-    /// CPU seconds of the worker per million jobs.
-    worker_cpu_seconds_per_million: f64,
+    pub(super) jobs_per_second: f64,
+    /// What each cost.
+    #[serde(flatten)]
+    pub(super) cost: Cost,
     /// How often the server committed meanwhile.
     commits: u64,
     /// Which part of the time a batch was with the store: 1 means that the rest keeps up with it.
-    store_busy: f64,
-}
-
-/// Commits of the server.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Commits {
-    /// How many.
-    pub(super) count: u64,
-    /// How long they took together.
-    pub(super) seconds: f64,
-}
-
-impl Commits {
-    /// Those after an earlier look.
-    pub(super) fn since(self, before: Commits) -> Commits {
-        Commits { count: self.count.saturating_sub(before.count), seconds: self.seconds - before.seconds }
-    }
+    pub(super) store_busy: f64,
 }
 
 /// How long a job waits for its start.
@@ -88,15 +99,20 @@ pub(super) struct Start {
     pub(super) start: Spread,
     /// One request that enqueues.
     pub(super) submit: Spread,
+    /// Jobs per second, one after the other.
+    pub(super) jobs_per_second: f64,
+    /// What each cost, the looking at it included.
+    #[serde(flatten)]
+    pub(super) cost: Cost,
 }
 
 /// Times, in microseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Spread {
     /// Half are shorter.
-    p50_us: u64,
+    pub(super) p50_us: u64,
     /// One in a hundred is longer.
-    p99_us: u64,
+    pub(super) p99_us: u64,
 }
 
 impl Spread {
@@ -106,28 +122,49 @@ impl Spread {
     }
 }
 
+impl Cost {
+    /// Of so many jobs.
+    fn of(jobs: u64, spent: Spent) -> Cost {
+        let each = |sum: f64| sum / (jobs.max(1) as f64);
+        Cost {
+            server_cpu_seconds_per_million: each(spent.cpu.server * 1e6),
+            worker_cpu_seconds_per_million: each(spent.cpu.worker * 1e6),
+            commits_per_job: each(spent.commits as f64),
+            wal_bytes_per_job: spent.wal_bytes.map(|bytes| each(bytes as f64)),
+        }
+    }
+}
+
 impl Intake {
     /// So many in that time.
-    pub(super) fn new(jobs: u64, took: Duration, request: Spread, cpu: Cpu) -> Intake {
-        Intake {
-            jobs,
-            jobs_per_second: per_second(jobs, took),
-            request,
-            server_cpu_seconds_per_million: per_million(cpu.server, jobs),
-        }
+    pub(super) fn new(jobs: u64, took: Duration, request: Spread, spent: Spent) -> Intake {
+        Intake { jobs, jobs_per_second: per_second(jobs, took), request, cost: Cost::of(jobs, spent) }
+    }
+}
+
+impl Buffered {
+    /// Taken in like this, and in the store after that time.
+    pub(super) fn new(intake: Intake, stored: Duration) -> Buffered {
+        Buffered { intake, stored_per_second: per_second(intake.jobs, stored) }
+    }
+}
+
+impl Start {
+    /// So many in that time, one after the other.
+    pub(super) fn new(jobs: u64, took: Duration, start: Spread, submit: Spread, spent: Spent) -> Start {
+        Start { start, submit, jobs_per_second: per_second(jobs, took), cost: Cost::of(jobs, spent) }
     }
 }
 
 impl Drain {
     /// So many in that time.
-    pub(super) fn new(jobs: u64, took: Duration, cpu: Cpu, commits: Commits) -> Drain {
+    pub(super) fn new(jobs: u64, took: Duration, spent: Spent) -> Drain {
         Drain {
             jobs,
             jobs_per_second: per_second(jobs, took),
-            server_cpu_seconds_per_million: per_million(cpu.server, jobs),
-            worker_cpu_seconds_per_million: per_million(cpu.worker, jobs),
-            commits: commits.count,
-            store_busy: commits.seconds / took.as_secs_f64().max(1e-9),
+            cost: Cost::of(jobs, spent),
+            commits: spent.commits,
+            store_busy: spent.commit_seconds / took.as_secs_f64().max(1e-9),
         }
     }
 
@@ -137,95 +174,8 @@ impl Drain {
     }
 }
 
-impl Report {
-    /// A table.
-    pub(super) fn describe(&self, style: Style) -> String {
-        let mut table = Table::new([
-            "MEASURED",
-            ">JOBS",
-            ">JOBS/S",
-            ">P50",
-            ">P99",
-            ">SERVER CPU S/M",
-            ">WORKER CPU S/M",
-        ]);
-        for (name, intake) in
-            [("bulk enqueue, batches of 1,000", &self.bulk), ("single enqueue", &self.single)]
-        {
-            table.row(vec![
-                name.into(),
-                grouped(intake.jobs).into(),
-                grouped(intake.jobs_per_second as u64).into(),
-                micros(intake.request.p50_us),
-                micros(intake.request.p99_us),
-                format!("{:.1}", intake.server_cpu_seconds_per_million).into(),
-                "-".into(),
-            ]);
-        }
-        table.row(vec![
-            format!("drain, one worker of {} threads", self.threads).into(),
-            grouped(self.drain.jobs).into(),
-            grouped(self.drain.jobs_per_second as u64).into(),
-            "-".into(),
-            "-".into(),
-            format!("{:.1}", self.drain.server_cpu_seconds_per_million).into(),
-            format!("{:.1}", self.drain.worker_cpu_seconds_per_million).into(),
-        ]);
-        table.row(vec![
-            format!("raw ceiling of SQLite, {} jobs per commit", self.ceiling.batch).into(),
-            grouped(self.drain.jobs).into(),
-            grouped(self.ceiling.jobs_per_second as u64).into(),
-            micros(self.ceiling.transaction.p50_us),
-            micros(self.ceiling.transaction.p99_us),
-            "-".into(),
-            "-".into(),
-        ]);
-        let times = [
-            ("enqueue to start, idle", self.start.start),
-            ("enqueue, idle", self.start.submit),
-            ("SQLite: one job ended, one commit", self.ceiling.one),
-            ("the disk: one page written and synced", self.ceiling.page),
-        ];
-        for (name, spread) in times {
-            let none = || Cell::from("-");
-            table.row(vec![
-                name.into(),
-                none(),
-                none(),
-                micros(spread.p50_us),
-                micros(spread.p99_us),
-                none(),
-                none(),
-            ]);
-        }
-        let ratio = |of: f64, to: u64| of / (to.max(1) as f64);
-        format!(
-            "{}\n\ndrain: {:.0}% of the raw ceiling, the store busy for {:.0}% of it\n\
-             start: {:.1} commits of SQLite, {:.1} of the disk (p50)\nevery job of the drain was looked up: each ended once, at its first attempt",
-            table.render(style),
-            self.drain.jobs_per_second * 100.0 / self.ceiling.jobs_per_second.max(1.0),
-            self.drain.store_busy * 100.0,
-            ratio(self.start.start.p50_us as f64, self.ceiling.one.p50_us),
-            ratio(self.start.start.p50_us as f64, self.ceiling.page.p50_us),
-        )
-    }
-}
-
 /// For times of up to ten minutes, to a thousandth.
 pub(super) fn histogram() -> Fallible<Histogram<u64>> {
     Histogram::new_with_bounds(1, LONGEST, 3)
         .map_err(|error| Failure::new(Exit::Failure, "cannot keep times", error, ""))
-}
-
-fn per_million(seconds: f64, jobs: u64) -> f64 {
-    seconds * 1e6 / (jobs.max(1) as f64)
-}
-
-fn micros(micros: u64) -> Cell {
-    let duration = Duration::from_micros(micros);
-    if micros < 10_000 {
-        format!("{:.2}ms", duration.as_secs_f64() * 1e3).into()
-    } else {
-        short(duration).into()
-    }
 }
