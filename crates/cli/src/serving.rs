@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use ganger_core::SessionId;
-use ganger_server::{LateStore, Server, ServerError, ServerHandle, ServerOptions};
+use ganger_server::{Exposure, LateStore, Server, ServerError, ServerHandle, ServerOptions};
 use ganger_store::postgres::{PgOptions, PgStore};
 use ganger_store::redis::Redis;
 use ganger_store::sqlite::{SqliteOptions, SqliteStore};
@@ -74,6 +74,8 @@ impl Default for Member {
 impl Serving<'_> {
     /// Starts the server. Only one process uses a data directory at a time.
     pub(crate) async fn start(&self) -> Fallible<ServerHandle> {
+        // A server that must not start leaves the store as it is: opening it would migrate it.
+        self.exposure().check().map_err(|error| server_failure(&error))?;
         let store = match self.store {
             Place::Sqlite(dir) => open_sqlite(dir).await?,
             Place::Postgres(url) => open_postgres(url, self.store).await?,
@@ -94,6 +96,16 @@ impl Serving<'_> {
             options.exec_token = Some(crate::exec_token::write(self.data)?);
         }
         Server::start(options).await.map_err(|error| server_failure(&error))
+    }
+
+    fn exposure(&self) -> Exposure<'_> {
+        Exposure {
+            listen: std::slice::from_ref(&self.listen),
+            shared: matches!(self.store, Place::Postgres(_)),
+            cluster_secret: self.member.secret.0.as_deref(),
+            advertise: self.member.advertise.as_deref(),
+            insecure_no_auth: self.insecure_no_auth,
+        }
     }
 }
 

@@ -124,6 +124,47 @@ async fn a_database_is_migrated_by_hand_and_its_password_is_never_told() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_must_not_join_leaves_the_database_as_it_was() {
+    let store = database().await;
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path();
+    let open = ["server", "--listen", "0.0.0.0:0", "--insecure-no-auth", "--store", &store];
+    let secret = ["--advertise", "http://ganger.example:1"];
+    for (args, secret, why) in [
+        (&secret[..], None, "secret"),
+        (&secret, Some("short"), "at least"),
+        (&[], Some("a secret that is long enough for anyone"), "--advertise"),
+    ] {
+        let mut command = command(dir, &open);
+        command.args(args).envs(secret.map(|secret| ("GANGER_CLUSTER_SECRET", secret)));
+        let refused = command.output().unwrap();
+        assert!(code(&refused) != 0 && stderr(&refused).contains(why), "{why}: {}", stderr(&refused));
+    }
+    let status = run(dir, &["migrate", "status", "--store", &store, "-o", "json"]);
+    assert_eq!(serde_json::from_slice::<Value>(&status.stdout).unwrap()["version"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_database_remarks_is_not_told_to_an_operator() {
+    let store = database().await;
+    let home = tempfile::tempdir().unwrap();
+    // What was there before is what it remarks upon.
+    run(home.path(), &["migrate", "up", "--store", &store]);
+    run(home.path(), &["migrate", "down", "--to", "0", "--yes", "--store", &store]);
+    let args = ["server", "--listen", "127.0.0.1:0", "--store", &store];
+    let mut server =
+        command(home.path(), &args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = BufReader::new(server.stderr.take().unwrap());
+    let mut said = String::new();
+    while !said.contains("listens on") {
+        assert!(log.read_line(&mut said).unwrap() > 0, "it ended: {said}");
+    }
+    let _ = server.kill();
+    let _ = server.wait();
+    assert!(!said.contains("skipping") && !said.contains("NOTICE"), "{said}");
+}
+
 /// The server lives, says why it is not ready, and needs no restart.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_whose_database_is_away_starts_and_leads_when_it_is_back() {

@@ -28,7 +28,8 @@ struct Inner {
     server: ServerRecord,
     shared: Option<Arc<dyn SharedStore>>,
     health: StoreHealth,
-    dangers: Mutex<Vec<String>>,
+    /// Nothing until the store has told.
+    dangers: Mutex<Option<Vec<String>>>,
 }
 
 impl Membership {
@@ -66,9 +67,9 @@ impl Membership {
         &self.0.health
     }
 
-    /// Settings of the database that break a promise, as far as they were seen.
+    /// Settings of the database that break a promise, as they were last seen; `None` if they never were.
     #[must_use]
-    pub fn dangers(&self) -> Vec<String> {
+    pub fn dangers(&self) -> Option<Vec<String>> {
         self.0.dangers.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -84,18 +85,23 @@ impl Membership {
         }
     }
 
-    async fn look_for_dangers(&self, shared: &dyn SharedStore) {
+    /// Looks at the settings of the database, where there is one; whether that came to anything.
+    pub(crate) async fn look_for_dangers(&self) -> bool {
+        let Some(shared) = &self.0.shared else { return true };
         match tokio::time::timeout(ANSWER_WITHIN, shared.dangers()).await {
             Ok(Ok(found)) => {
                 let mut known = self.0.dangers.lock().unwrap_or_else(PoisonError::into_inner);
-                for danger in found.iter().filter(|danger| !known.contains(danger)) {
+                let before = known.take().unwrap_or_default();
+                for danger in found.iter().filter(|danger| !before.contains(danger)) {
                     error!("the database does not keep what it was given: {danger}");
                 }
-                *known = found;
+                *known = Some(found);
+                return true;
             }
             Ok(Err(cause)) => debug!("cannot read the settings of the database: {cause}"),
             Err(_) => debug!("cannot read the settings of the database: it does not answer"),
         }
+        false
     }
 }
 
@@ -132,16 +138,14 @@ impl Presence {
 
 async fn announce_all(membership: Membership, shared: Arc<dyn SharedStore>) {
     let mut told = true;
-    let mut until_look = 0;
+    let mut until_look = 0_u32;
     loop {
         match tokio::time::timeout(ANSWER_WITHIN, shared.announce(membership.server())).await {
             Ok(Ok(())) => {
                 told = true;
-                if until_look == 0 {
-                    membership.look_for_dangers(shared.as_ref()).await;
-                    until_look = DANGERS_EVERY;
+                if until_look > 0 || membership.look_for_dangers().await {
+                    until_look = until_look.checked_sub(1).unwrap_or(DANGERS_EVERY - 1);
                 }
-                until_look -= 1;
             }
             // The first failure of a row is worth a line; the election speaks of the rest.
             failed @ (Ok(Err(_)) | Err(_)) => {

@@ -18,7 +18,8 @@
 //! - *The leader stands still.* Its row runs out, another takes over, and the store refuses whatever the old one
 //!   still wants to write. Its next renewal tells it so.
 //! - *A renewal is answered late.* Authority counts from the moment it was sent.
-//! - *The leader stops in good order.* It resigns, and whoever waits for that takes over at once.
+//! - *The leader stops in good order.* It resigns, and whoever waits for that takes over at once. So does one that
+//!   was elected and is still loading.
 
 mod renewer;
 
@@ -32,6 +33,7 @@ use ganger_core::{Mono, Term};
 use ganger_store::shared::{Candidate, Election, LeaderView, SharedStore};
 use ganger_store::{Store, StoreError};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{debug, info, warn};
 
@@ -56,6 +58,8 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 const LOAD_WITHIN: Duration = Duration::from_secs(300);
 /// Longest resignation: the row runs out by itself soon after.
 const RESIGN_WITHIN: Duration = Duration::from_secs(2);
+/// How long a server that stops waits to hear whether it was just elected, and to resign.
+const GIVE_UP_WITHIN: Duration = Duration::from_secs(4);
 
 /// A server's place in an election.
 #[derive(Clone)]
@@ -146,7 +150,9 @@ impl CoordinatorThread {
             inbox: seat.inbox.clone(),
             observer: self.parts.observer.clone(),
             phase: self.phase.clone(),
+            stopping: CancellationToken::new(),
         };
+        let stopping = attempt.stopping.clone();
         let mut task = AbortOnDropHandle::new(self.runtime.spawn(attempt.make(more_than)));
         let (mut renewed, mut lost) = (None, None);
         loop {
@@ -175,7 +181,13 @@ impl CoordinatorThread {
                 }
                 Ok(Some(Message::Renewed { term, sent_at })) => renewed = Some((term, sent_at)),
                 Ok(Some(Message::TermLost { term })) => lost = Some(term),
-                Ok(Some(Message::Stop) | None) => return None,
+                Ok(Some(Message::Stop) | None) => {
+                    stopping.cancel();
+                    let ended = self.runtime.spawn(give_up(task, seat.clone()));
+                    // It bounds itself; a runtime that is going down ends it at once.
+                    let _ = wait.block_on(ended);
+                    return None;
+                }
                 // Dropping a message drops its reply channel: nobody leads here.
                 Ok(Some(_)) => {}
             }
@@ -241,6 +253,17 @@ impl CoordinatorThread {
     }
 }
 
+/// The server stops while it stands: an election that is won all the same is given back, so that nobody waits for the
+/// row to run out.
+async fn give_up(task: AbortOnDropHandle<Result<Stood, StoreError>>, seat: Seat) {
+    let stood = tokio::time::timeout(GIVE_UP_WITHIN, task).await;
+    if let Ok(Ok(Ok(Stood::Leads(won)))) = stood {
+        let term = won.reign.term;
+        drop(won);
+        seat.resign(term).await;
+    }
+}
+
 /// What standing once works with.
 struct Attempt {
     seat: Seat,
@@ -249,11 +272,12 @@ struct Attempt {
     inbox: Inbox,
     observer: Arc<dyn Observer>,
     phase: watch::Sender<Phase>,
+    stopping: CancellationToken,
 }
 
 impl Attempt {
     async fn make(self, more_than: u64) -> Result<Stood, StoreError> {
-        let Attempt { seat, store, clock, inbox, observer, phase } = self;
+        let Attempt { seat, store, clock, inbox, observer, phase, stopping } = self;
         let mut snapshot = Snapshot::default();
         let mut renewer = None;
         let (mut takeover, mut step) = Takeover::begin(clock.now().mono);
@@ -270,18 +294,27 @@ impl Attempt {
                     info!(term = term.number, "was elected for term {term}, and loads");
                     phase.send_replace(Phase::TakingOver);
                     let answered = clock.now().mono;
-                    renewer =
-                        Some(Renewer::start(&seat, term, clock.clone(), inbox.clone(), observer.clone()));
+                    let started = Renewer::start(&seat, term, clock.clone(), inbox.clone(), observer.clone());
+                    renewer = Some((term, started));
                     takeover.bumped(answered, term)
                 }
                 Step::Load => {
-                    snapshot = within(LOAD_WITHIN, "the load", store.load()).await?;
+                    let loading = within(LOAD_WITHIN, "the load", store.load());
+                    let Some(loaded) = stopping.run_until_cancelled(loading).await else {
+                        // Nobody renews a row that is given back.
+                        if let Some((term, renewer)) = renewer {
+                            drop(renewer);
+                            seat.resign(term).await;
+                        }
+                        return Err(StoreError::Unavailable("the server stops".into()));
+                    };
+                    snapshot = loaded?;
                     takeover.loaded()
                 }
                 Step::Lead(reign) => {
                     // A leader is made by its election, which started this.
                     let missing = || StoreError::Failed("nobody renews the leader's row".into());
-                    let renewer = renewer.ok_or_else(missing)?;
+                    let (_, renewer) = renewer.ok_or_else(missing)?;
                     return Ok(Stood::Leads(Box::new(Won { reign, snapshot, renewer })));
                 }
             };

@@ -34,5 +34,5 @@ pub mod waiters;
 pub mod writer;
 
 pub use late::LateStore;
-pub use server::{Server, ServerError, ServerHandle, ServerOptions};
+pub use server::{Exposure, Server, ServerError, ServerHandle, ServerOptions};
 pub use service::Service;

@@ -8,6 +8,8 @@
 
 mod joining;
 
+pub use joining::Exposure;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -186,9 +188,8 @@ impl Server {
     /// # Errors
     /// An address is refused or taken, or the store cannot be led.
     pub async fn start(options: ServerOptions) -> Result<ServerHandle, ServerError> {
-        let shared = options.store.shared().is_some();
-        joining::can_be_trusted(shared, &options.listen, options.cluster_secret.as_deref())?;
-        let listeners = bind(&options.listen, options.insecure_no_auth).await?;
+        Exposure::of(&options).check()?;
+        let listeners = bind(&options.listen).await?;
         let addresses: Vec<SocketAddr> = listeners.iter().filter_map(|l| l.local_addr().ok()).collect();
         let (stopping, stop) = watch::channel(false);
         let metrics = Metrics::new(env!("CARGO_PKG_VERSION"));
@@ -198,6 +199,10 @@ impl Server {
             lead(&options, address, store.clone(), stop, Arc::new(Measured(metrics.clone())))?;
         let mut phase = service.phase();
         joining::begun(&service, &mut phase, options.patience).await?;
+        // Before anyone asks whether it is ready; a store that is away is asked later.
+        if *phase.borrow() != Phase::TakingOver {
+            service.membership().look_for_dangers().await;
+        }
         let presence = Some(Presence::start(service.membership().clone()));
         let sql_intake = SqlIntake::start(&service);
         for session in &options.local_sessions {
@@ -292,15 +297,7 @@ impl Drop for ServerHandle {
     }
 }
 
-async fn bind(addresses: &[SocketAddr], insecure: bool) -> Result<Vec<TcpListener>, ServerError> {
-    if addresses.is_empty() {
-        return Err(ServerError::NoAddress);
-    }
-    if let Some(open) = addresses.iter().find(|a| !is_loopback(a))
-        && !insecure
-    {
-        return Err(ServerError::NotLoopback(*open));
-    }
+async fn bind(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, ServerError> {
     let mut listeners = Vec::with_capacity(addresses.len());
     for address in addresses {
         let bound = TcpListener::bind(address).await;

@@ -87,13 +87,14 @@ pub struct Settled {
     pub told: Option<Told>,
 }
 
-/// Since when the present batch is being written, and what keeps it.
+/// Since when the present batch is being written, what keeps it, and which was the last.
 #[derive(Clone, Debug, Default)]
 pub struct Busy(Arc<Progress>);
 
 #[derive(Debug, Default)]
 struct Progress {
     since: AtomicU64,
+    last: AtomicU64,
     trouble: Mutex<Option<String>>,
 }
 
@@ -101,6 +102,8 @@ impl Writer {
     /// The writer of this term. What the store does meanwhile, it does on this runtime.
     #[must_use]
     pub fn new(runtime: Handle, parts: WriterParts, term: Term) -> Writer {
+        // The batches of a term are numbered from one.
+        parts.busy.0.last.store(0, Ordering::Relaxed);
         Writer { parts, term, runtime, writing: None }
     }
 
@@ -147,6 +150,12 @@ impl Busy {
         }
     }
 
+    /// The last batch of the present term that is durable; zero if there is none.
+    #[must_use]
+    pub fn last_batch(&self) -> u64 {
+        self.0.last.load(Ordering::Relaxed)
+    }
+
     /// A batch is on its way until the guard is dropped, also if its task is aborted.
     fn begin(&self, now: Mono) -> BusyUntilDropped<'_> {
         self.0.since.store(now.0.max(1), Ordering::Relaxed);
@@ -181,6 +190,7 @@ async fn write(parts: WriterParts, term: Term, batch: Arc<Batch>) -> Settled {
     drop(busy);
     let mut told = None;
     if let Written::Durable(applied) = &outcome {
+        parts.busy.0.last.store(batch.number, Ordering::Relaxed);
         parts.observer.committed(parts.clock.now().mono.since(began), batch.changes.len());
         // Before the coordinator can assign them.
         parts.payloads.submitted(&batch, applied);

@@ -15,12 +15,59 @@ use crate::relay::SECRET_BYTES;
 use crate::service::Service;
 use crate::store_health::StoreHealth;
 
+/// Who could reach a server, and whom it would trust. Known before anything is opened, so that a server that must not
+/// start changes nothing first.
+#[derive(Clone, Copy, Debug)]
+pub struct Exposure<'a> {
+    /// Where it is to listen.
+    pub listen: &'a [SocketAddr],
+    /// Whether several servers may share its store.
+    pub shared: bool,
+    /// What servers of one cluster know.
+    pub cluster_secret: Option<&'a str>,
+    /// Where others reach it.
+    pub advertise: Option<&'a str>,
+    /// Whether an address that others can reach is allowed although nobody is asked who he is.
+    pub insecure_no_auth: bool,
+}
+
+impl<'a> Exposure<'a> {
+    /// That of a server with these options.
+    pub(super) fn of(options: &'a ServerOptions) -> Exposure<'a> {
+        Exposure {
+            listen: &options.listen,
+            shared: options.store.shared().is_some(),
+            cluster_secret: options.cluster_secret.as_deref(),
+            advertise: options.advertise.as_deref(),
+            insecure_no_auth: options.insecure_no_auth,
+        }
+    }
+
+    /// Whether a server may be so. [`Server::start`](super::Server::start) asks the same.
+    ///
+    /// # Errors
+    /// Anyone could submit jobs to it or pass for another server, or nobody could find it.
+    pub fn check(&self) -> Result<(), ServerError> {
+        can_be_trusted(self.shared, self.listen, self.cluster_secret)?;
+        if self.listen.is_empty() {
+            return Err(ServerError::NoAddress);
+        }
+        if let Some(open) = self.listen.iter().find(|address| !is_loopback(address))
+            && !self.insecure_no_auth
+        {
+            return Err(ServerError::NotLoopback(*open));
+        }
+        match self.listen.first() {
+            Some(address) if address.ip().is_unspecified() && self.shared && self.advertise.is_none() => {
+                Err(ServerError::NoAdvertise(*address))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
 /// Servers that share a store take each other's word, so they must be able to recognise each other.
-pub(super) fn can_be_trusted(
-    shared: bool,
-    listen: &[SocketAddr],
-    secret: Option<&str>,
-) -> Result<(), ServerError> {
+fn can_be_trusted(shared: bool, listen: &[SocketAddr], secret: Option<&str>) -> Result<(), ServerError> {
     let open = listen.iter().find(|address| !is_loopback(address));
     match (secret, open) {
         (Some(secret), _) if secret.len() < SECRET_BYTES => {
@@ -31,15 +78,12 @@ pub(super) fn can_be_trusted(
     }
 }
 
-/// Where others reach this server. One that is alone on its store need not be reached by any.
+/// Where others reach this server, by what [`Exposure::check`] has let through.
 pub(super) fn advertised(options: &ServerOptions, addresses: &[SocketAddr]) -> Result<String, ServerError> {
     if let Some(advertise) = &options.advertise {
         return Ok(advertise.trim_end_matches('/').to_owned());
     }
     match addresses.first() {
-        Some(address) if address.ip().is_unspecified() && options.store.shared().is_some() => {
-            Err(ServerError::NoAdvertise(*address))
-        }
         Some(address) => Ok(format!("http://{address}")),
         None => Err(ServerError::NoAddress),
     }

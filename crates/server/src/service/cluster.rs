@@ -68,7 +68,7 @@ impl Service {
                 address: this.address.clone(),
                 since: this.started_at,
                 renewed_ago: self.0.membership.health().lasts(self.0.clock.now().mono),
-                batch: 0,
+                batch: self.0.busy.last_batch(),
             }),
             Phase::TakingOver | Phase::Stopped | Phase::Failed(_) => None,
         }

@@ -74,9 +74,13 @@ impl Service {
             checks.push(check("store", Some(&away), String::new()));
         }
         if self.0.membership.is_shared() {
-            let dangers = self.0.membership.dangers();
-            let warning = (!dangers.is_empty()).then(|| dangers.join("; "));
-            checks.push(Check { name: "durability", warning, ..Check::default() });
+            checks.push(match self.0.membership.dangers() {
+                Some(dangers) => {
+                    let warning = (!dangers.is_empty()).then(|| dangers.join("; "));
+                    Check { name: "durability", warning, ..Check::default() }
+                }
+                None => check("durability", Some("unknown: the database was not asked yet"), String::new()),
+            });
         }
         checks.extend(self.0.accelerator.iter().flat_map(Accelerator::checks));
         checks

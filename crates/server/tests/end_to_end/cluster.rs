@@ -309,6 +309,7 @@ async fn a_server_that_cannot_reach_its_store_starts_and_says_so_and_leads_once_
     let (status, ready) = alice.get("/readyz").await;
     assert_eq!(status, 503);
     assert!(ready.contains("[-]store failed: the store is unavailable: the link is cut"), "{ready}");
+    assert!(ready.contains("[-]durability failed: unknown"), "nobody has asked it: {ready}");
     let refused = alice.server.service().submit(None, vec![spec("x", "1")]).await.unwrap_err();
     assert!(matches!(refused, ServiceError::NotReady(_)), "{refused}");
     alice.link.pass(Passes::All);
@@ -321,4 +322,36 @@ async fn a_server_that_cannot_reach_its_store_starts_and_says_so_and_leads_once_
     })
     .await;
     alice.server.stop().await;
+}
+
+/// It was elected, and was still loading: the next one need not wait for its row to run out.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_stops_while_it_takes_over_gives_the_leadership_back() {
+    let store = shared_store();
+    let link = Link::to(&store);
+    link.pass(Passes::NoLoads);
+    let alice = start(link, LONG_TTL).await;
+    let leader = async || store.shared().unwrap().cluster().await.unwrap().leader;
+    eventually("the election", async || leader().await.is_some()).await;
+    let bob = join(&store, LONG_TTL).await;
+    alice.server.stop().await;
+    assert!(leader().await.is_none_or(|leader| leader.server == bob.name()));
+    bob.leads().await;
+    bob.server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_alone_on_its_store_tells_its_last_batch_too() {
+    let server = testing::start().await;
+    let batch = async || {
+        let body = reqwest::get(format!("{}/v1/cluster", server.url())).await.unwrap().text().await.unwrap();
+        let seen: ClusterBody = serde_json::from_str(&body).unwrap();
+        assert!(seen.embedded, "{body}");
+        seen.leader.unwrap().batch
+    };
+    submit(server.service(), spec("x", "1")).await;
+    let first = batch().await;
+    submit(server.service(), spec("x", "1")).await;
+    assert_eq!((first, batch().await), (1, 2));
+    server.stop().await;
 }

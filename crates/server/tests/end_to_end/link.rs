@@ -19,6 +19,8 @@ pub enum Passes {
     All,
     /// Everything but renewals.
     NoRenewals,
+    /// Everything but loads, which are never answered.
+    NoLoads,
     Nothing,
 }
 
@@ -53,7 +55,7 @@ impl Link {
 
     fn open(&self) -> Result<&MemoryStore, StoreError> {
         match *self.passes.borrow() {
-            Passes::All | Passes::NoRenewals => Ok(&self.store),
+            Passes::All | Passes::NoRenewals | Passes::NoLoads => Ok(&self.store),
             Passes::Nothing => Err(StoreError::Unavailable("the link is cut".into())),
         }
     }
@@ -74,6 +76,8 @@ impl Store for Link {
     }
 
     async fn load(&self) -> Result<Snapshot, StoreError> {
+        let mut passes = self.passes.subscribe();
+        let _ = passes.wait_for(|passes| *passes != Passes::NoLoads).await;
         self.open()?.load().await
     }
 

@@ -1,12 +1,13 @@
 //! A connection of our own: bounded in time, with its statements prepared.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::time::Duration;
 
 use futures::future::try_join_all;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use tokio_postgres::{CancelToken, Client, Statement};
+use tokio_postgres::{AsyncMessage, CancelToken, Client, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::{Failure, plain};
@@ -70,10 +71,22 @@ impl Connector {
 
     async fn open(&self, settings: &str, statements: &[Sql]) -> Result<Connection, StoreError> {
         let connecting = async {
-            let (client, connection) = self.address.config.connect(self.tls.clone()).await?;
+            let (client, mut connection) = self.address.config.connect(self.tls.clone()).await?;
             let task = tokio::spawn(async move {
-                if let Err(error) = connection.await {
-                    tracing::debug!(%error, "a connection to the database is lost");
+                // Bounded by the connection: it ends when the client is dropped or the server is gone. The driver by itself
+                // would tell an operator of every notice.
+                loop {
+                    match poll_fn(|context| connection.poll_message(context)).await {
+                        Some(Ok(AsyncMessage::Notice(notice))) => {
+                            tracing::debug!("the database remarks: {notice}");
+                        }
+                        Some(Ok(_)) => {}
+                        Some(Err(error)) => {
+                            tracing::debug!(%error, "a connection to the database is lost");
+                            return;
+                        }
+                        None => return,
+                    }
                 }
             });
             let mut opened = Connection { client, task: task.abort_handle(), prepared: HashMap::new() };
