@@ -22,6 +22,9 @@ use crate::relay;
 
 /// A body arrives within this.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// So much of a body that is too large is read all the same, within so long, so that its client hears why.
+const DISCARDED_BYTES: usize = 4 * limits::BATCH_BYTES;
+const DISCARD_WITHIN: Duration = Duration::from_secs(2);
 /// Largest body of a request that is neither a submission nor an import.
 pub(super) const SMALL_BODY: usize = 64 << 10;
 
@@ -124,23 +127,48 @@ impl Params {
 /// Too large, too slow, of the wrong sort, or cut off.
 pub(super) async fn body(request: Request, limit: usize) -> Result<Bytes, Problem> {
     is_json(request.headers())?;
-    let body = request.into_body();
+    let waits = request.headers().contains_key(header::EXPECT);
+    let mut body = request.into_body();
     let too_large = || Problem::new(Code::BodyTooLarge, format!("the body has more than {limit} bytes"));
     if body.size_hint().lower() > limit as u64 {
+        // Whoever asks before sending has sent nothing yet.
+        if !waits {
+            discard(body).await;
+        }
         return Err(too_large());
     }
-    let read = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, limit).collect()).await;
+    let read = tokio::time::timeout(BODY_TIMEOUT, Limited::new(&mut body, limit).collect()).await;
     match read {
         Err(_) => Err(Problem::new(
             Code::RequestTimeout,
             format!("the body took longer than {}", duration::format(BODY_TIMEOUT)),
         )),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            discard(body).await;
+            Err(too_large())
+        }
         Ok(Err(error)) => {
             Err(Problem::new(Code::InvalidParameter, format!("the body could not be read: {error}")))
         }
         Ok(Ok(body)) => Ok(body.to_bytes()),
     }
+}
+
+/// Reads the rest of a body that is refused, within bounds, and keeps nothing of it. Most clients read no answer before
+/// they have sent their request: a connection that is closed on them meanwhile is all that they would hear.
+async fn discard(mut body: Body) {
+    let reading = async {
+        let mut left = DISCARDED_BYTES;
+        while let Some(Ok(frame)) = body.frame().await {
+            let read = frame.data_ref().map_or(0, Bytes::len);
+            match left.checked_sub(read) {
+                Some(rest) => left = rest,
+                None => return,
+            }
+        }
+    };
+    // Whoever sends more, or more slowly, hears what he hears.
+    let _ = tokio::time::timeout(DISCARD_WITHIN, reading).await;
 }
 
 /// Reads the body of a verb that takes no fields: nothing, or an empty object.

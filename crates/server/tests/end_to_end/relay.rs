@@ -301,6 +301,13 @@ async fn what_the_leader_refuses_as_too_large_is_refused_through_a_standby_and_t
         assert_eq!(refused.status().as_u16(), 413);
         assert_eq!(refused.json::<Value>().await.unwrap()["code"], "body_too_large");
     }
+    // By HTTP/1.1 a client sends all of its body before it reads: it hears the refusal, and no broken connection.
+    for url in [&url, &pair.leader.url()] {
+        for _ in 0..10 {
+            let (status, refused) = ask("POST", url, "/v1/jobs:batch", batch(bytes * 2)).await;
+            assert_eq!((status, &refused["code"]), (413, &json!("body_too_large")), "{refused}");
+        }
+    }
     let (status, _) = get(&url, &format!("/{}", "a".repeat(9_000))).await;
     assert_eq!(status, 414, "bounds of a request are checked where it arrives");
     pair.stop().await;
