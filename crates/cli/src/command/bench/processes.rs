@@ -116,6 +116,11 @@ impl Processes {
         Client::to(self.url.clone().into(), Origin::Default)
     }
 
+    /// Where the server listens.
+    pub(super) fn url(&self) -> &ServerUrl {
+        &self.url
+    }
+
     /// Where their data is.
     pub(super) fn path(&self) -> &Path {
         &self.directory.0
