@@ -2,20 +2,17 @@
 
 use std::time::Duration;
 
-use ganger_store::testing::peek;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom as _;
 use rand::{Rng as _, SeedableRng as _};
 
-use super::cluster::{Cluster, LEADER_TTL, Leader, SERVERS};
+use super::cluster::{Cluster, SERVERS};
 use super::history::{Client, Verdict};
 use super::processes::Worker;
-use super::{STANDSTILL, TTL, now};
+use super::{STANDSTILL, TTL, now, zombie};
 
 /// How long jobs run: some must be caught in the middle.
 const RUN_MS: &[u64] = &[0, 5, 50, 400];
-/// How long a leader that woke up is watched.
-const WATCHED: Duration = Duration::from_secs(2);
 
 /// What is done to the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +99,10 @@ pub(crate) async fn run(cluster: &mut Cluster, campaign: ClusterCampaign) -> Clu
                 workers[victim].kill();
                 workers[victim] = cluster.worker(&format!("w{victim}-{n}"), TTL);
             }
-            ClusterFault::StopLeader => stop_leader(cluster, &mut verdict).await,
+            ClusterFault::StopLeader => {
+                verdict.zombies += 1;
+                verdict.zombie_deeds.extend(zombie::wake(cluster).await);
+            }
             ClusterFault::KillLeader
             | ClusterFault::KillStandby
             | ClusterFault::RestartPostgres
@@ -157,36 +157,4 @@ async fn strike(cluster: &mut Cluster, fault: ClusterFault, random: &mut StdRng)
         }
         ClusterFault::KillWorker | ClusterFault::StopLeader => {}
     }
-}
-
-/// The zombie: the leader stops, another takes over, the old one wakes up and still believes.
-async fn stop_leader(cluster: &mut Cluster, verdict: &mut ClusterVerdict) {
-    let zombie = cluster.leader().await;
-    let old = row(cluster).await;
-    cluster.signal(zombie, "STOP");
-    cluster.leader_but(Some(zombie)).await;
-    // Past the authority of the old one by its own clock as well.
-    tokio::time::sleep(LEADER_TTL).await;
-    let leases = |cluster: &Cluster| peek::leases_of(cluster.store(), old.term);
-    let mut left = leases(cluster);
-    let mut last = row(cluster).await;
-    cluster.signal(zombie, "CONT");
-    verdict.zombies += 1;
-    let until = now() + WATCHED;
-    while now() < until {
-        let seen = row(cluster).await;
-        if seen.term < last.term || (seen.term == last.term && seen.server != last.server) {
-            verdict.zombie_deeds.push(format!("{last:?} became {seen:?}"));
-        }
-        let count = leases(cluster);
-        if count > left {
-            verdict.zombie_deeds.push(format!("{left:?} leases of {old:?} became {count:?}"));
-        }
-        (last, left) = (seen, count);
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
-async fn row(cluster: &Cluster) -> Leader {
-    cluster.until("the row of the leader", async || cluster.leader_row()).await
 }

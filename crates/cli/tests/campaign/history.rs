@@ -1,54 +1,20 @@
-//! What clients were told, and the checker that compares it with what is recorded at the end.
+//! What clients were told, and what is recorded at the end; `checker.rs` compares the two.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use super::checker::{History, Recorded, Told};
 use super::now;
+
+pub(crate) use super::checker::Verdict;
 
 /// Submissions under way at once.
 const AT_ONCE: usize = 8;
 const GIVES_UP_AFTER: Duration = Duration::from_secs(90);
-
-/// What the checker found.
-#[derive(Debug, Default)]
-pub(crate) struct Verdict {
-    /// Jobs that were acknowledged.
-    pub(crate) acked: usize,
-    /// Acknowledged jobs that are not there, or never ended.
-    pub(crate) lost: Vec<String>,
-    /// Jobs seen in two different final states, or with an attempt number recorded twice.
-    pub(crate) recorded_twice: Vec<String>,
-    /// Results that were recorded under an attempt that did not produce them.
-    pub(crate) stolen: Vec<String>,
-    /// Idempotency keys that were answered with two jobs.
-    pub(crate) two_answers: Vec<String>,
-    /// Acknowledged jobs of which a server said later that there is no such job.
-    pub(crate) denied: Vec<String>,
-    /// Jobs that ended as cancelled, which a client had asked for.
-    pub(crate) cancelled: usize,
-    /// Requests that were sent again.
-    pub(crate) resent: usize,
-    /// Attempts that ended as lost.
-    pub(crate) lost_attempts: usize,
-    /// Reports that were refused because their lease was lost.
-    pub(crate) refused_reports: u64,
-}
-
-impl Verdict {
-    /// All of so many jobs were acknowledged, and nothing was violated.
-    pub(crate) fn assert_clean(&self, jobs: usize) {
-        assert_eq!(self.acked, jobs, "not every job was acknowledged: {self:#?}");
-        assert!(self.lost.is_empty(), "acknowledged and lost: {self:#?}");
-        assert!(self.recorded_twice.is_empty(), "recorded twice: {self:#?}");
-        assert!(self.stolen.is_empty(), "a result under a lost lease was accepted: {self:#?}");
-        assert!(self.two_answers.is_empty(), "one idempotency key, two jobs: {self:#?}");
-        assert!(self.denied.is_empty(), "acknowledged and denied: {self:#?}");
-    }
-}
 
 /// A client that remembers everything it was told.
 #[derive(Clone)]
@@ -57,20 +23,6 @@ pub(crate) struct Client {
     urls: Arc<[String]>,
     told: Arc<Mutex<Told>>,
     acks: Arc<watch::Sender<usize>>,
-}
-
-#[derive(Default)]
-struct Told {
-    /// Job by idempotency key.
-    acked: BTreeMap<String, String>,
-    two_answers: Vec<String>,
-    resent: usize,
-    /// Final state and attempt as first seen.
-    finals: HashMap<String, (String, u64)>,
-    recorded_twice: Vec<String>,
-    denied: Vec<String>,
-    /// Jobs whose cancellation was asked for, whatever the answer.
-    cancels: HashSet<String>,
 }
 
 impl Client {
@@ -166,9 +118,7 @@ impl Client {
     fn acknowledged(&self, key: &str, id: String, tries: usize) {
         let mut told = self.told.lock().expect("no panic under the lock");
         told.resent += tries - 1;
-        if told.acked.insert(key.to_owned(), id.clone()).is_some_and(|other| other != id) {
-            told.two_answers.push(key.to_owned());
-        }
+        told.acknowledged(key, id);
         self.acks.send_replace(told.acked.len());
     }
 
@@ -224,73 +174,34 @@ impl Client {
         let mut open = 0;
         for id in ids {
             match self.get(&format!("/v1/jobs/{id}")).await {
-                Some(job) if job["finished_at"].is_string() => self.saw_final(&id, &job),
+                Some(job) if job["finished_at"].is_string() => {
+                    self.told.lock().expect("no panic under the lock").saw_final(&id, &job);
+                }
                 Some(_) | None => open += 1,
             }
         }
         open
     }
 
-    fn saw_final(&self, id: &str, job: &Value) {
-        let seen = (job["state"].to_string(), job["attempt"].as_u64().unwrap_or(0));
-        let mut told = self.told.lock().expect("no panic under the lock");
-        if told.finals.insert(id.to_owned(), seen.clone()).is_some_and(|before| before != seen) {
-            told.recorded_twice.push(id.to_owned());
+    /// What was told, and what is recorded of every job that was acknowledged.
+    pub(crate) async fn history(&self) -> History {
+        let told = self.told.lock().expect("no panic under the lock").clone();
+        let mut recorded = BTreeMap::new();
+        for id in told.acked.values() {
+            let job = self.get(&format!("/v1/jobs/{id}")).await;
+            let attempts = self.get(&format!("/v1/jobs/{id}/attempts")).await.unwrap_or_default();
+            let attempts = attempts["items"].as_array().cloned().unwrap_or_default();
+            let result = self.get(&format!("/v1/jobs/{id}/result")).await.unwrap_or_default();
+            recorded.insert(id.clone(), Recorded { job, attempts, result });
         }
+        History { told, recorded }
     }
 
     /// Compares what was told with what is recorded.
     pub(crate) async fn verdict(&self) -> Verdict {
-        let ids: Vec<String> = {
-            let told = self.told.lock().expect("no panic under the lock");
-            told.acked.values().cloned().collect()
-        };
-        let mut verdict = Verdict { acked: ids.len(), ..Verdict::default() };
-        for id in ids {
-            let Some(job) = self.get(&format!("/v1/jobs/{id}")).await else {
-                verdict.lost.push(id);
-                continue;
-            };
-            let cancelled = job["state"] == "cancelled" && self.cancel_was_asked(&id);
-            if job["state"] != "succeeded" && !cancelled {
-                verdict.lost.push(format!("{id}: {}", job["state"]));
-                continue;
-            }
-            self.saw_final(&id, &job);
-            self.judge(&id, &job, &mut verdict).await;
-        }
+        let mut verdict = self.history().await.verdict();
         verdict.refused_reports = self.refused_reports().await;
-        let told = self.told.lock().expect("no panic under the lock");
-        verdict.recorded_twice.extend(told.recorded_twice.iter().cloned());
-        verdict.two_answers = told.two_answers.clone();
-        verdict.denied = told.denied.clone();
-        verdict.resent = told.resent;
         verdict
-    }
-
-    async fn judge(&self, id: &str, job: &Value, verdict: &mut Verdict) {
-        let attempts = self.get(&format!("/v1/jobs/{id}/attempts")).await.unwrap_or_default();
-        let attempts = attempts["items"].as_array().cloned().unwrap_or_default();
-        let numbers: Vec<u64> = attempts.iter().filter_map(|a| a["attempt"].as_u64()).collect();
-        let ok = attempts.iter().filter(|a| a["outcome"] == "ok").count();
-        let counted: Vec<u64> = (1..=attempts.len() as u64).collect();
-        let cancelled = job["state"] == "cancelled";
-        verdict.cancelled += usize::from(cancelled);
-        if numbers != counted || ok != usize::from(!cancelled) {
-            verdict.recorded_twice.push(format!("{id}: attempts {numbers:?}, {ok} of them ok"));
-        }
-        verdict.lost_attempts += attempts.iter().filter(|a| a["outcome"] == "lost").count();
-        if cancelled {
-            return;
-        }
-        let result = self.get(&format!("/v1/jobs/{id}/result")).await.unwrap_or_default();
-        if result["attempt"].as_u64() != job["attempt"].as_u64() {
-            verdict.stolen.push(format!("{id}: recorded {}, produced by {result}", job["attempt"]));
-        }
-    }
-
-    fn cancel_was_asked(&self, id: &str) -> bool {
-        self.told.lock().expect("no panic under the lock").cancels.contains(id)
     }
 
     /// Counted by each server since it started.

@@ -2,6 +2,7 @@
 //! decides from what clients were told and what is recorded at the end.
 #![expect(dead_code, reason = "every test file uses its own part of the campaigns")]
 
+pub(crate) mod checker;
 pub(crate) mod cluster;
 pub(crate) mod failover;
 pub(crate) mod faults;
@@ -10,6 +11,7 @@ pub(crate) mod partition;
 pub(crate) mod processes;
 pub(crate) mod supervised;
 pub(crate) mod upkeep;
+pub(crate) mod zombie;
 
 use std::time::{Duration, Instant};
 

@@ -19,6 +19,8 @@ use super::{STANDSTILL, TTL};
 pub(crate) enum Cut {
     /// What the leader sends to the database is lost.
     LeaderToDatabase,
+    /// What the database answers the leader is lost; what the leader asks is done.
+    DatabaseToLeader,
     /// The worker and the leader do not hear each other.
     WorkerAndLeader,
     /// What the worker sends to the leader is lost.
@@ -98,6 +100,7 @@ impl Net {
             let place = server(leader);
             let pairs: &[(u8, u8)] = match cut {
                 Cut::LeaderToDatabase => &[(place, DATABASE)],
+                Cut::DatabaseToLeader => &[(DATABASE, place)],
                 Cut::WorkerAndLeader => &[(WORKER, place), (place, WORKER)],
                 Cut::WorkerToLeader => &[(WORKER, place)],
                 Cut::LeaderToWorker => &[(place, WORKER)],
@@ -106,7 +109,7 @@ impl Net {
                 self.cut(*from, *to);
             }
             match cut {
-                Cut::LeaderToDatabase => {
+                Cut::LeaderToDatabase | Cut::DatabaseToLeader => {
                     let next = self.leader_but(Some(leader)).await;
                     assert_ne!(next, leader);
                 }
@@ -132,18 +135,17 @@ impl Net {
         (0..SERVERS).map(|n| format!("http://{}:{PORT}", self.address(server(n)))).collect()
     }
 
+    /// Waits until a server but `except` leads by the store, and says so itself: one that was cut off may believe for a
+    /// while that it still does.
     async fn leader_but(&self, except: Option<usize>) -> usize {
         let http = reqwest::Client::builder().timeout(Duration::from_secs(3)).build().expect("a client");
         until("a server leads", async || {
-            for (n, url) in self.urls().iter().enumerate().filter(|(n, _)| Some(*n) != except) {
-                if let Ok(answer) = http.get(format!("{url}/v1/cluster")).send().await
-                    && let Ok(seen) = answer.json::<Value>().await
-                    && seen["role"] == "leader"
-                {
-                    return Some(n);
-                }
-            }
-            None
+            let (_, _, name) = peek::leader(&self.store)?;
+            let leads = |n: &usize| name.starts_with(&format!("s{n}-"));
+            let n = (0..SERVERS).filter(|n| Some(*n) != except).find(leads)?;
+            let answer = http.get(format!("{}/v1/cluster", self.urls()[n])).send().await.ok()?;
+            let seen = answer.json::<Value>().await.ok()?;
+            (seen["role"] == "leader").then_some(n)
         })
         .await
     }
@@ -183,6 +185,10 @@ impl Net {
     }
 
     fn cut(&self, from: u8, to: u8) {
+        if from == DATABASE {
+            ip(&self.rule("add", to).each_ref().map(String::as_str)).expect("answers can be cut");
+            return;
+        }
         let nobody = "02:00:00:00:00:fe";
         let address = self.address(to);
         let space = self.space(from);
@@ -190,7 +196,18 @@ impl Net {
             .expect("a direction can be cut");
     }
 
+    /// What drops, or lets pass again, what the database sends to a place. It shares its namespace with the clients, so
+    /// that a wrong hardware address would cut those off as well.
+    fn rule(&self, verb: &str, to: u8) -> [String; 7] {
+        let (from, to) = (self.address(DATABASE), self.address(to));
+        ["rule".into(), verb.into(), "from".into(), from, "to".into(), to, "blackhole".into()]
+    }
+
     fn heal(&self, from: u8, to: u8) {
+        if from == DATABASE {
+            ip(&self.rule("del", to).each_ref().map(String::as_str)).expect("answers can be let through");
+            return;
+        }
         let cut = ["-n", &self.space(from), "neigh", "del", &self.address(to), "dev", "in"];
         ip(&cut).expect("a direction can be healed");
     }
@@ -219,6 +236,8 @@ impl Drop for Net {
         }
         drop(self.worker.take());
         for place in (0..SERVERS).map(server).chain([WORKER]) {
+            // A test that failed may have left it.
+            let _ = ip(&self.rule("del", place).each_ref().map(String::as_str));
             let _ = ip(&["netns", "del", &self.space(place)]);
         }
         let _ = ip(&["link", "del", &format!("{}b", self.prefix)]);

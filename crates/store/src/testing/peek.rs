@@ -1,4 +1,4 @@
-//! What a test may see of a database that servers are using. Asked by `psql`, each time anew, so that it works while
+//! What a test may see of a database that servers are using, and do to it. Asked by `psql`, each time anew, so that it works while
 //! everything around it is killed; `None` while the database does not answer.
 
 use std::process::{Command, Stdio};
@@ -44,11 +44,21 @@ pub fn open_sessions(url: &str) -> Option<String> {
     ask(url, "SELECT string_agg(id::text, ' ' ORDER BY id) FROM ganger.session WHERE record IS NOT NULL")
 }
 
-/// Transactions that a database has seen, asked in another one.
-#[must_use]
-pub fn transactions(url: &str, database: &str) -> Option<f64> {
-    let sum = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname";
-    ask(url, &format!("{sum} = '{database}'"))?.parse().ok()
+/// Writes as a zombie would that no guard holds back: takes the number of the leader's next batch, and nothing else.
+///
+/// # Panics
+/// If the database does not answer.
+pub fn take_the_next_batch(url: &str) {
+    let taken = ask(url, "UPDATE ganger.batch SET number = number + 1 RETURNING number");
+    assert!(taken.is_some(), "the database does not let a zombie write");
+}
+
+/// Lets the server log every statement from now on.
+pub(super) fn log_statements(url: &str) {
+    for statement in ["ALTER SYSTEM SET log_statement = 'all'", "SELECT pg_reload_conf()"] {
+        assert!(ask(url, statement).is_some(), "the database refuses `{statement}`");
+    }
+    super::server::wait_until(|| ask(url, "SHOW log_statement").as_deref() == Some("all"));
 }
 
 /// The names of all databases of the server, in order.

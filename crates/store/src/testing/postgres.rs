@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::process::Signal;
 use tokio::sync::OnceCell;
 
+use super::peek;
 use super::server::{Server, free_port};
 
 /// Another process may take a free port before the server does; then it tries the next.
@@ -93,6 +94,21 @@ impl Postgres {
     #[must_use]
     pub fn log(&self) -> String {
         self.server.log()
+    }
+
+    /// Logs every statement from now on.
+    ///
+    /// # Panics
+    /// If the cluster refuses.
+    pub fn log_statements(&self) {
+        peek::log_statements(&self.url());
+    }
+
+    /// Statements that it logged so far, since [`Postgres::log_statements`].
+    #[must_use]
+    pub fn statements(&self) -> usize {
+        let log = self.log();
+        ["LOG:  statement: ", "LOG:  execute "].iter().map(|mark| log.matches(mark).count()).sum()
     }
 
     /// Makes a new, empty database.

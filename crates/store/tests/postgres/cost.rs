@@ -92,7 +92,6 @@ async fn a_drain_beside_the_ceiling() {
         let enqueue = JOBS as f64 / started.elapsed().as_secs_f64();
         let client = connect(&url).await;
         client.batch_execute("VACUUM ANALYZE ganger.job").await.unwrap();
-        client.batch_execute("CHECKPOINT").await.unwrap();
         let before = wal(&client).await;
         let started = tokio::time::Instant::now();
         let mut ends: Vec<Change> = Vec::new();
