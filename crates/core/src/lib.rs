@@ -8,7 +8,10 @@
 
 pub mod change;
 pub mod coordinator;
+pub mod document;
 pub mod event;
+pub mod filter;
+pub mod fingerprint;
 pub mod ids;
 pub mod job;
 pub mod kind;

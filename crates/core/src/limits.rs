@@ -46,6 +46,8 @@ pub const PAGE_DEFAULT: usize = 50;
 pub const PAGE_MAX: usize = 500;
 /// Rows that a list without a fitting index looks at before it says `complete: false`.
 pub const SCAN_ROWS: usize = 100_000;
+/// Most final jobs that are removed at once by name.
+pub const DELETED_AT_ONCE: usize = 500;
 /// How long an idempotency key is remembered.
 pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 3600);
 /// How far ahead of the leader's term the highest term of a worker may be. Terms grow by one at each
