@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::document::Document;
+use crate::fingerprint::FailureSeen;
 use crate::ids::{JobId, SessionId};
 use crate::job::{JobOptions, JobSpec, State};
 use crate::kind::KindSettings;
@@ -58,6 +60,13 @@ pub enum Change {
     PutKind(Kind, KindSettings),
     /// Text that an attempt logged. A store keeps the last [`crate::limits::LOG_BYTES`] of each.
     Log(LogLines),
+    /// An attempt failed: its group counts it. Comes right before the end of that attempt, in the same batch.
+    Failed(Box<FailureSeen>),
+    /// A document of the server's own.
+    PutDocument(Document),
+    /// Removes these final jobs, with everything kept beside them; others are left alone. Answered with
+    /// [`Applied::Removed`].
+    Delete(Vec<JobId>),
     /// Removes up to `limit` dead jobs of a queue. Answered with [`Applied::Removed`].
     PurgeDead {
         /// The queue.

@@ -59,6 +59,8 @@ pub enum Bug {
     EndOfVanishedKept,
     /// What was decided is handed over although a job that it concerns may turn out never to have been.
     NothingTakenBack,
+    /// A failure is counted although its job, and so the end of its attempt, turned out never to have been.
+    FailureOfVanishedKept,
     /// The store ends a job for its handler without comparing the fence.
     CompleteByJobId,
     /// A job that its handler had ended goes on as the leader thought it would.
@@ -69,7 +71,7 @@ pub enum Bug {
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 29] = [
+    pub const ALL: [Bug; 30] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -96,6 +98,7 @@ impl Bug {
         Bug::ProvisionalIsSeen,
         Bug::EndOfVanishedKept,
         Bug::NothingTakenBack,
+        Bug::FailureOfVanishedKept,
         Bug::CompleteByJobId,
         Bug::EndedElsewhereRunsAgain,
         Bug::InboxRowTwice,

@@ -10,6 +10,8 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::document::Collection;
+use ganger_core::fingerprint::FailureGroup;
 use ganger_core::{JobId, Term, Wall};
 use ganger_store::read::{ListQuery, Page, StoredJob};
 use ganger_store::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, SharedStore};
@@ -91,6 +93,14 @@ impl Store for LateStore {
 
     async fn log(&self, id: JobId, attempt: u32) -> Result<String, StoreError> {
         self.store().await?.log(id, attempt).await
+    }
+
+    async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError> {
+        self.store().await?.failures(since, limit).await
+    }
+
+    async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
+        self.store().await?.documents(collection).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

@@ -9,6 +9,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::document::Collection;
+use ganger_core::fingerprint::FailureGroup;
 use ganger_core::{JobId, Term, Wall};
 use ganger_store::read::{ListQuery, Page, StoredJob};
 use ganger_store::shared::SharedStore;
@@ -69,6 +71,14 @@ impl Store for ReleasableStore {
 
     async fn log(&self, id: JobId, attempt: u32) -> Result<String, StoreError> {
         self.store()?.log(id, attempt).await
+    }
+
+    async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError> {
+        self.store()?.failures(since, limit).await
+    }
+
+    async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
+        self.store()?.documents(collection).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

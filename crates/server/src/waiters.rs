@@ -128,6 +128,9 @@ pub fn ends<'b>(batch: &'b Batch, applied: &'b [Applied]) -> impl Iterator<Item 
         | Change::PutQueue(..)
         | Change::PutKind(..)
         | Change::Log(_)
+        | Change::Failed(_)
+        | Change::PutDocument(_)
+        | Change::Delete(_)
         | Change::PurgeDead { .. }
         | Change::Prune { .. } => None,
     })

@@ -148,7 +148,9 @@ fn is_usual(change: &Change, applied: &Applied) -> bool {
             created(submission).eq(intake.iter().copied())
         }
         (Change::Submit(_) | Change::Replay(_), _) => false,
-        (Change::PurgeDead { .. } | Change::Prune { .. }, Applied::Removed(tallies)) => tallies.is_empty(),
+        (Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_), Applied::Removed(tallies)) => {
+            tallies.is_empty()
+        }
         (_, applied) => *applied == Applied::Done,
     }
 }
@@ -156,7 +158,7 @@ fn is_usual(change: &Change, applied: &Applied) -> bool {
 fn usual(change: &Change) -> Applied {
     match change {
         Change::Submit(submission) => Applied::Submitted(Submitted::Accepted(created(submission).collect())),
-        Change::PurgeDead { .. } | Change::Prune { .. } => Applied::Removed(Vec::new()),
+        Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_) => Applied::Removed(Vec::new()),
         Change::Assign(_)
         | Change::End(_)
         | Change::Finish(_)
@@ -167,7 +169,9 @@ fn usual(change: &Change) -> Applied {
         | Change::CloseSession(..)
         | Change::PutQueue(..)
         | Change::PutKind(..)
-        | Change::Log(_) => Applied::Done,
+        | Change::Log(_)
+        | Change::Failed(_)
+        | Change::PutDocument(_) => Applied::Done,
     }
 }
 

@@ -1,8 +1,11 @@
 //! What a store tells about jobs.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
 
 use ganger_core::change::{AttemptRecord, End};
+use ganger_core::filter::{Facts, Filter};
 use ganger_core::job::{JobSpec, State};
 use ganger_core::limits;
 use ganger_core::name::{Kind, QueueName};
@@ -37,6 +40,61 @@ pub struct StoredJob {
     pub end: Option<End>,
 }
 
+impl StoredJob {
+    /// How long it waited for a worker, ready to run, before its last attempt; so far, if it waits now.
+    #[must_use]
+    pub fn waited(&self, now: Wall) -> Option<Duration> {
+        let ended = self.end.as_ref().map_or(now, |end| end.at);
+        match (self.state, &self.lease, &self.last_attempt) {
+            (_, Some(lease), _) => Some(lease.at.since(self.due_at)),
+            (State::Queued, None, _) => Some(now.since(self.due_at)),
+            // It waits for a moment, not for a worker.
+            (State::Scheduled | State::Retrying, None, _) => None,
+            (_, None, Some(attempt)) => Some(attempt.leased_at.since(self.due_at)),
+            (_, None, None) => Some(ended.since(self.due_at)),
+        }
+    }
+
+    /// How long its last attempt ran; so far, if it runs now.
+    #[must_use]
+    pub fn ran(&self, now: Wall) -> Option<Duration> {
+        match (&self.lease, &self.last_attempt) {
+            (Some(lease), _) => Some(now.since(lease.at)),
+            (None, Some(attempt)) => Some(attempt.ended_at.since(attempt.started_at)),
+            (None, None) => None,
+        }
+    }
+
+    /// What a filter may ask of it.
+    #[must_use]
+    pub fn facts(&self, now: Wall) -> Facts<'_> {
+        let (options, end, last) = (&self.spec.options, self.end.as_ref(), self.last_attempt.as_ref());
+        Facts {
+            id: self.id,
+            state: self.state,
+            kind: self.spec.kind.as_str(),
+            queue: self.spec.queue.as_str(),
+            priority: self.spec.priority,
+            tags: &options.tags,
+            unique_key: options.unique_key.as_deref(),
+            attempt: self.lease.map_or(self.standing.attempt, |lease| lease.attempt),
+            max_attempts: options.max_attempts,
+            threads: options.threads,
+            created_at: self.created_at,
+            run_at: self.due_at,
+            finished_at: end.map(|end| end.at),
+            waited: self.waited(now),
+            ran: self.ran(now),
+            outcome: last.map(|attempt| attempt.outcome),
+            error: last.and_then(|attempt| attempt.error.as_deref()),
+            worker: last.map(|attempt| attempt.worker.as_str()),
+            reason: end.and_then(|end| end.reason.as_deref()),
+            payload: &self.spec.payload,
+            result: end.and_then(|end| end.result.as_deref()),
+        }
+    }
+}
+
 /// A present lease, for readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaseView {
@@ -67,6 +125,8 @@ pub struct ListQuery {
     pub created_from: Option<Wall>,
     /// Taken in before this moment.
     pub created_before: Option<Wall>,
+    /// That this filter admits. See [`ListQuery::and`].
+    pub filter: Option<Arc<Filter>>,
     /// Only jobs with a smaller id: the last of the page before.
     pub before: Option<JobId>,
     /// At most so many.
@@ -94,9 +154,41 @@ impl ListQuery {
         self.limit.clamp(1, limits::PAGE_MAX)
     }
 
+    /// The same, of jobs that a filter admits at this moment too; `None` if there can be none. What an index can do of the
+    /// filter becomes a condition of its own.
+    #[must_use]
+    pub fn and(mut self, filter: Arc<Filter>, now: Wall) -> Option<ListQuery> {
+        let narrowed = filter.narrowed(now);
+        if let Some(mut states) = narrowed.states {
+            states.retain(|state| self.admits_state(*state));
+            if states.is_empty() {
+                return None;
+            }
+            self.states = states;
+        }
+        // Where a condition of the same sort is there already, the filter is asked anyway.
+        self.queue = self.queue.or(narrowed.queue);
+        self.kind = self.kind.or(narrowed.kind);
+        self.tag = self.tag.or(narrowed.tag);
+        self.unique_key = self.unique_key.or(narrowed.unique_key);
+        self.created_from = self.created_from.max(narrowed.created_from);
+        self.created_before = match (self.created_before, narrowed.created_before) {
+            (Some(own), Some(other)) => Some(own.min(other)),
+            (own, other) => own.or(other),
+        };
+        self.filter = Some(filter);
+        Some(self)
+    }
+
+    /// Whether the filter, if there is one, admits a job.
+    #[must_use]
+    pub fn admits(&self, job: &StoredJob, now: Wall) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.admits(&job.facts(now), now))
+    }
+
     /// Whether a job meets every condition but `before`.
     #[must_use]
-    pub fn matches(&self, job: &StoredJob) -> bool {
+    pub fn matches(&self, job: &StoredJob, now: Wall) -> bool {
         let options = &job.spec.options;
         self.admits_state(job.state)
             && self.queue.as_ref().is_none_or(|queue| *queue == job.spec.queue)
@@ -104,6 +196,7 @@ impl ListQuery {
             && self.tag.as_ref().is_none_or(|tag| options.tags.contains(tag))
             && self.unique_key.as_ref().is_none_or(|key| options.unique_key.as_ref() == Some(key))
             && self.admits_created(job.created_at)
+            && self.admits(job, now)
     }
 
     /// Whether jobs of this state are asked for.

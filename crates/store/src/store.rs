@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::document::Collection;
+use ganger_core::fingerprint::FailureGroup;
 use ganger_core::{JobId, Term, Wall};
 
 use crate::read::{ListQuery, Page, StoredJob};
@@ -62,6 +64,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// What an attempt logged: the last [`ganger_core::limits::LOG_BYTES`] of it.
     async fn log(&self, id: JobId, attempt: u32) -> Result<String, StoreError>;
+
+    /// Groups of failures that were seen at this moment or later, the last seen first, at most so many.
+    async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError>;
+
+    /// The documents of a collection with their names, in the order of those.
+    async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError>;
 
     /// Writes a consistent copy to a new file while work goes on.
     async fn backup(&self, to: &Path) -> Result<(), StoreError>;

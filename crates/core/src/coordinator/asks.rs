@@ -8,6 +8,7 @@ use crate::coordinator::table::Phase;
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};
 use crate::job::State;
+use crate::limits;
 use crate::message::{CancelWhy, ToWorker};
 use crate::name::QueueName;
 use crate::queue::QueueSettings;
@@ -40,6 +41,14 @@ impl Coordinator {
             Ask::PurgeDead(queue) => {
                 let limit = self.options.prune_limit;
                 self.commits.push(Change::PurgeDead { queue, limit }, Effect::Purge(ticket));
+                Ok(())
+            }
+            Ask::Delete(jobs) => {
+                self.delete(ticket, jobs, out);
+                Ok(())
+            }
+            Ask::PutDocument(document) => {
+                self.commits.push(Change::PutDocument(document), Effect::Document(ticket));
                 Ok(())
             }
             Ask::DrainWorker(session) => self.drain_worker(now, ticket, session, out),
@@ -176,6 +185,18 @@ impl Coordinator {
             Replayed::UniqueHeld(by) => Reply::Refused(Refusal::UniqueHeld(by)),
         };
         out.push(Output::Reply(ticket, reply));
+    }
+
+    /// Removes final jobs. Those that live here are left alone, also if their handlers have ended them in the store:
+    /// what the leader does not know to be final it cannot take for removed.
+    fn delete(&mut self, ticket: Ticket, mut jobs: Vec<JobId>, out: &mut Vec<Output>) {
+        jobs.retain(|job| self.jobs.slot(*job).is_none());
+        jobs.truncate(limits::DELETED_AT_ONCE);
+        if jobs.is_empty() {
+            out.push(Output::Reply(ticket, Reply::Purged(0)));
+        } else {
+            self.commits.push(Change::Delete(jobs), Effect::Purge(ticket));
+        }
     }
 
     pub(crate) fn queue_set(

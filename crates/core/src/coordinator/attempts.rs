@@ -12,6 +12,7 @@ use crate::coordinator::port::Output;
 use crate::coordinator::table::Phase;
 use crate::coordinator::{Coordinator, LeaseEntry, Timer};
 use crate::event::Event;
+use crate::fingerprint::FailureSeen;
 use crate::ids::{JobId, SessionId};
 use crate::job::State;
 use crate::lease::Fence;
@@ -134,6 +135,7 @@ impl Coordinator {
             record,
             after,
         };
+        self.count_failure(lease.job, change.record.as_ref());
         self.jobs.get_mut(lease.job).phase = Phase::Ending;
         let session = self.sessions.get_mut(lease.session);
         session.leases.remove(&lease.fence);
@@ -154,10 +156,24 @@ impl Coordinator {
         self.commits.push(Change::End(change), Effect::End(Box::new(ended)));
     }
 
+    /// The group of a failure counts it, in the commit that ends its attempt. One that did not fail costs nothing.
+    fn count_failure(&mut self, job: u32, record: Option<&AttemptRecord>) {
+        let Some(record) = record else { return };
+        let entry = self.jobs.get(job);
+        let kind = &self.classes.get(entry.class).key.kind;
+        let error = record.error.as_deref();
+        if let Some(seen) = FailureSeen::of(kind, entry.id, record.outcome, error, record.ended_at) {
+            self.commits.push(Change::Failed(Box::new(seen)), Effect::Failed(job));
+        }
+    }
+
     /// The job whose end is about to be written never was: neither was its attempt.
     pub(crate) fn take_back_end(&mut self, job: u32) {
         if sabotage::active(Bug::EndOfVanishedKept) {
             return;
+        }
+        if !sabotage::active(Bug::FailureOfVanishedKept) {
+            self.commits.take_back(|effect| matches!(effect, Effect::Failed(of) if *of == job));
         }
         let of_job = |effect: &Effect| matches!(effect, Effect::End(ended) if ended.job == job);
         if let Some(Effect::End(ended)) = self.commits.take_back(of_job)

@@ -44,6 +44,8 @@ pub(crate) enum Effect {
     Intake(Option<Ticket>),
     /// The session's worker may hear of these leases. If `joint`, their jobs are submitted in the same batch.
     Assign { session: SessionId, leases: Vec<(u32, Fence)>, joint: bool },
+    /// Nothing: the failure is counted, and the end of its attempt follows. Names the job.
+    Failed(u32),
     /// The job moves on.
     End(Box<Ended>),
     /// The job leaves: cancelled by a client, or expired.
@@ -62,6 +64,8 @@ pub(crate) enum Effect {
     PutQueue(Ticket),
     /// The settings hold.
     PutKind(Ticket),
+    /// The document is kept.
+    Document(Ticket),
     /// The client learns how many.
     Purge(Ticket),
     /// Counts are adjusted.
@@ -74,12 +78,17 @@ impl Effect {
     /// The client that asked for it, if one did.
     fn ticket(&self) -> Option<Ticket> {
         match self {
-            Effect::Replay(t) | Effect::PutQueue(t) | Effect::PutKind(t) | Effect::Purge(t) => Some(*t),
+            Effect::Replay(t)
+            | Effect::PutQueue(t)
+            | Effect::PutKind(t)
+            | Effect::Document(t)
+            | Effect::Purge(t) => Some(*t),
             Effect::Submit { ticket, .. }
             | Effect::CancelWanted { ticket, .. }
             | Effect::RunNow { ticket, .. } => Some(*ticket),
             Effect::Finish { ticket, .. } | Effect::Intake(ticket) => *ticket,
             Effect::Assign { .. }
+            | Effect::Failed(_)
             | Effect::End(_)
             | Effect::OpenSession(_)
             | Effect::CloseSession { .. }
@@ -181,7 +190,11 @@ impl Coordinator {
             None if self.commits.changes.is_empty() => return,
             None => {}
         }
-        let take = self.commits.changes.len().min(BATCH_CHANGES);
+        let mut take = self.commits.changes.len().min(BATCH_CHANGES);
+        // A failure is counted in the same transaction as the end of its attempt, which follows it.
+        if take > 1 && matches!(self.commits.effects[take - 1], Effect::Failed(_)) {
+            take -= 1;
+        }
         let changes = self.commits.changes.drain(..take).collect();
         let effects = self.commits.effects.drain(..take).collect();
         let batch = Arc::new(Batch { number: self.commits.written + 1, changes });
@@ -283,6 +296,8 @@ impl Coordinator {
             }
             Effect::Intake(_)
             | Effect::Assign { .. }
+            | Effect::Failed(_)
+            | Effect::Document(_)
             | Effect::End(_)
             | Effect::CancelWanted { .. }
             | Effect::RunNow { .. }
@@ -348,6 +363,7 @@ impl Coordinator {
             (Effect::PutKind(ticket), Change::PutKind(kind, settings)) => {
                 out.push(Output::Reply(ticket, self.kind_set(kind, *settings, &applied)));
             }
+            (Effect::Document(ticket), _) => out.push(Output::Reply(ticket, Reply::Documented)),
             (Effect::Purge(ticket), _) => {
                 let removed = self.removed(applied);
                 out.push(Output::Reply(ticket, Reply::Purged(removed)));
@@ -356,6 +372,7 @@ impl Coordinator {
             // An effect is pushed beside its own change; no other pair exists.
             (
                 Effect::Nothing
+                | Effect::Failed(_)
                 | Effect::Submit { .. }
                 | Effect::Intake(_)
                 | Effect::Finish { .. }

@@ -93,6 +93,9 @@ impl Coordinator {
                 | Change::CloseSession(..)
                 | Change::PutKind(..)
                 | Change::Log(_)
+                | Change::Failed(_)
+                | Change::PutDocument(_)
+                | Change::Delete(_)
                 | Change::PurgeDead { .. }
                 | Change::Prune { .. } => {}
             }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::change::{Applied, Batch, Idempotency, NewJob, Submitted};
+use crate::document::Document;
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};
 use crate::job::State;
@@ -80,6 +81,10 @@ pub enum Ask {
     Intake(Vec<InboxJob>),
     /// Remove the dead jobs of a queue, a bounded number at a time.
     PurgeDead(QueueName),
+    /// Remove these final jobs, at most [`crate::limits::DELETED_AT_ONCE`]; live ones are left alone.
+    Delete(Vec<JobId>),
+    /// Keep, or forget, a document of the server's own.
+    PutDocument(Document),
     /// Take nothing new on this worker.
     DrainWorker(SessionId),
 }
@@ -116,6 +121,8 @@ pub enum Reply {
     TakenIn,
     /// So many were removed; the purge is complete if fewer than asked for.
     Purged(u64),
+    /// The document is kept, or forgotten.
+    Documented,
     /// The worker was told.
     Draining,
     /// It cannot be done.

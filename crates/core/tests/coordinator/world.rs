@@ -215,7 +215,7 @@ pub(crate) fn apply(change: &Change) -> Applied {
             let intakes = submission.jobs.iter().map(|job| Intake::Created(job.id)).collect();
             Applied::Submitted(Submitted::Accepted(intakes))
         }
-        Change::PurgeDead { .. } | Change::Prune { .. } => Applied::Removed(Vec::new()),
+        Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_) => Applied::Removed(Vec::new()),
         Change::Replay(_) => panic!("nothing is replayed here"),
         Change::Assign(_)
         | Change::End(_)
@@ -226,7 +226,9 @@ pub(crate) fn apply(change: &Change) -> Applied {
         | Change::CloseSession(..)
         | Change::PutQueue(..)
         | Change::PutKind(..)
-        | Change::Log(_) => Applied::Done,
+        | Change::Log(_)
+        | Change::Failed(_)
+        | Change::PutDocument(_) => Applied::Done,
     }
 }
 

@@ -227,6 +227,7 @@ impl Checker {
                 self.applied.insert(key, applied.clone());
                 self.last.insert(term, batch.number);
                 self.named.clear();
+                self.check_failures(batch);
                 for (change, applied) in batch.changes.iter().zip(applied) {
                     self.wrote(change, applied, at);
                 }

@@ -175,6 +175,7 @@ impl World {
                 | Reply::Kind(_)
                 | Reply::TakenIn
                 | Reply::Purged(_)
+                | Reply::Documented
                 | Reply::Draining
                 | Reply::Refused(_) => {
                     self.checker.fail(format!("a submission was answered with {reply:?}"));

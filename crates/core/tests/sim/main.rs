@@ -17,6 +17,7 @@ mod completed;
 mod doors;
 mod elsewhere;
 mod ending;
+mod failures;
 mod faults;
 mod net;
 mod random;

@@ -232,6 +232,9 @@ fn brief(batch: &Batch) -> String {
         Change::PutKind(kind, settings) => format!("kind {kind} transactional {}", settings.transactional),
         Change::PutQueue(queue, settings) => format!("queue {queue} paused {}", settings.paused),
         Change::Log(_) => "log".into(),
+        Change::Failed(seen) => format!("failed {}", short(seen.job)),
+        Change::PutDocument(document) => format!("document {}", document.key),
+        Change::Delete(jobs) => format!("delete {}", jobs.len()),
         Change::PurgeDead { .. } => "purge".into(),
         Change::Prune { .. } => "prune".into(),
     });

@@ -61,7 +61,13 @@ impl Checker {
             Change::PutQueue(queue, settings) => {
                 self.queues_paused.insert(queue.clone(), settings.paused);
             }
-            Change::PutKind(..) | Change::Log(_) | Change::PurgeDead { .. } | Change::Prune { .. } => {}
+            Change::PutKind(..)
+            | Change::Failed(_)
+            | Change::Log(_)
+            | Change::PutDocument(_)
+            | Change::Delete(_)
+            | Change::PurgeDead { .. }
+            | Change::Prune { .. } => {}
         }
     }
 

@@ -180,7 +180,8 @@ fn answered(reply: &Reply) -> Settled {
         | Reply::Purged(_)
         | Reply::Draining
         | Reply::Kind(_)
-        | Reply::TakenIn => Settled::No,
+        | Reply::TakenIn
+        | Reply::Documented => Settled::No,
     }
 }
 

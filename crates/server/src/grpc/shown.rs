@@ -72,6 +72,7 @@ pub(super) fn query(wire: v1::ListRequest) -> Result<ListQuery, Problem> {
         unique_key: given(wire.unique_key),
         created_from: wire.created_from.map(|at| wall("created_from", at)).transpose()?,
         created_before: wire.created_before.map(|at| wall("created_before", at)).transpose()?,
+        filter: None,
         before: given(wire.cursor).map(|text| named("cursor", &text)).transpose()?,
         limit,
     })

@@ -49,8 +49,18 @@ pub(super) fn decode(query: &ListQuery, text: &str) -> Result<JobId, Problem> {
 
 /// Every filter counts; the page's size and place do not.
 fn filter_hash(query: &ListQuery) -> [u8; HASH] {
-    let ListQuery { states, queue, kind, tag, unique_key, created_from, created_before, before: _, limit: _ } =
-        query;
+    let ListQuery {
+        states,
+        queue,
+        kind,
+        tag,
+        unique_key,
+        created_from,
+        created_before,
+        filter,
+        before: _,
+        limit: _,
+    } = query;
     let mut hash = Sha256::new();
     let mut states: Vec<&str> = states.iter().map(|s| s.as_str()).collect();
     states.sort_unstable();
@@ -63,7 +73,9 @@ fn filter_hash(query: &ListQuery) -> [u8; HASH] {
         created_from.map(|w| w.0.to_string()),
         created_before.map(|w| w.0.to_string()),
     ];
-    for text in texts {
+    // Cursors that were given before there were such filters still lead on.
+    let filter = filter.as_ref().map(|filter| Some(filter.to_string()));
+    for text in texts.into_iter().chain(filter) {
         match text {
             None => hash.update([0]),
             Some(text) => {
@@ -101,6 +113,12 @@ mod tests {
     #[test]
     fn a_cursor_of_other_filters_is_refused() {
         let text = encode(&query(), JobId::new(1, [3; 10]));
+        let filter = |text| Some(std::sync::Arc::new(ganger_core::filter::Filter::parse(text).unwrap()));
+        let filtered = ListQuery { filter: filter("kind:a"), ..query() };
+        assert!(decode(&filtered, &text).is_err());
+        let text_of_filter = encode(&filtered, JobId::new(1, [3; 10]));
+        assert!(decode(&ListQuery { filter: filter("kind:b"), ..query() }, &text_of_filter).is_err());
+        assert!(decode(&ListQuery { filter: filter("  kind:a "), ..query() }, &text_of_filter).is_ok());
         let other = ListQuery { tag: None, unique_key: Some("eu".into()), ..query() };
         assert!(decode(&other, &text).unwrap_err().detail.contains("other filters"));
         for rubbish in ["", "!", "AAAA", &"A".repeat(34), &"A".repeat(10_000), "%00"] {

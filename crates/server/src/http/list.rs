@@ -103,6 +103,7 @@ fn query(params: &Params) -> Result<ListQuery, Problem> {
         unique_key: bounded(params, "unique_key", limits::KEY_BYTES)?,
         created_from: params.parsed("created_from")?,
         created_before: params.parsed("created_before")?,
+        filter: None,
         before: None,
         limit,
     })

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::document::Collection;
+use ganger_core::fingerprint::FailureGroup;
 use ganger_core::{JobId, Term, Wall};
 use ganger_store::read::{ListQuery, Page, StoredJob};
 use ganger_store::{CommitError, MemoryStore, Store, StoreError};
@@ -122,6 +124,14 @@ impl Store for FaultyStore {
 
     async fn log(&self, id: JobId, attempt: u32) -> Result<String, StoreError> {
         self.inner.log(id, attempt).await
+    }
+
+    async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError> {
+        self.inner.failures(since, limit).await
+    }
+
+    async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
+        self.inner.documents(collection).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

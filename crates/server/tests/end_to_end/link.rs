@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::document::Collection;
+use ganger_core::fingerprint::FailureGroup;
 use ganger_core::{JobId, Term, Wall};
 use ganger_server::clock::Clock;
 use ganger_store::read::{ListQuery, Page, StoredJob};
@@ -103,6 +105,14 @@ impl Store for Link {
 
     async fn log(&self, id: JobId, attempt: u32) -> Result<String, StoreError> {
         self.open()?.log(id, attempt).await
+    }
+
+    async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError> {
+        self.open()?.failures(since, limit).await
+    }
+
+    async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
+        self.open()?.documents(collection).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ganger_core::change::{After, AttemptRecord, Change, Idempotency, LogLines, Snapshot, Submission};
+use ganger_core::document::{Collection, Document};
+use ganger_core::fingerprint::{FailureGroup, FailureSeen};
 use ganger_core::outcome::Outcome;
 use ganger_core::queue::QueueSettings;
 use ganger_core::rules::Standing;
@@ -26,6 +28,10 @@ pub struct Dump {
     pub attempts: Vec<Vec<AttemptRecord>>,
     /// What each attempt logged, where it did.
     pub logs: Vec<(JobId, u32, String)>,
+    /// Groups of failures.
+    pub failures: Vec<FailureGroup>,
+    /// Documents of every collection.
+    pub documents: Vec<Vec<(String, String)>>,
 }
 
 /// Reads everything.
@@ -62,7 +68,12 @@ pub async fn dump(store: &dyn Store, now: Wall) -> Dump {
             }
         }
     }
-    Dump { snapshot, jobs, payloads, attempts, logs }
+    let failures = store.failures(Wall::default(), usize::MAX).await.unwrap();
+    let mut documents = Vec::new();
+    for collection in Collection::ALL {
+        documents.push(store.documents(collection).await.unwrap());
+    }
+    Dump { snapshot, jobs, payloads, attempts, logs, failures, documents }
 }
 
 pub(super) async fn live_through(store: Arc<dyn Store>) {
@@ -106,5 +117,9 @@ pub(super) async fn live_through(store: Arc<dyn Store>) {
     };
     let log = LogLines { job: failed, attempt: 1, text: "it broke\n".into() };
     let end = leader.end(&assignment, 1, 1, Outcome::Error, again);
-    leader.commit(vec![Change::Log(log), Change::End(end)]).await;
+    let seen =
+        FailureSeen::of(&"mail.send".parse().unwrap(), failed, Outcome::Error, Some("it broke"), leader.now);
+    let view = Document { collection: Collection::View, key: "mine".into(), body: Some("{}".into()) };
+    let failure = Change::Failed(Box::new(seen.unwrap()));
+    leader.commit(vec![Change::Log(log), failure, Change::End(end), Change::PutDocument(view)]).await;
 }

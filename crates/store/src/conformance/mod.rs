@@ -15,6 +15,7 @@ mod ledgers;
 mod lists;
 mod logs;
 mod removal;
+mod search;
 mod sessions;
 mod terms;
 
@@ -116,6 +117,13 @@ const CLAIMS: &[Claim] = &claims! {
     logs:
         a_log_is_kept_per_attempt_and_trimmed_at_its_bound,
         a_log_of_a_final_job_is_ignored;
+    search:
+        a_filter_finds_the_same_jobs_in_every_store,
+        a_filter_pages_like_any_list,
+        failures_are_counted_by_group_and_the_last_is_the_sample,
+        groups_that_were_not_seen_for_long_are_forgotten,
+        documents_are_kept_replaced_and_forgotten,
+        deletion_removes_final_jobs_and_leaves_live_ones_alone;
     lists:
         a_list_is_newest_first_and_pages_by_key,
         the_last_page_says_so,

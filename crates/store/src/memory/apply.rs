@@ -41,6 +41,9 @@ impl MemoryState {
                 Ok(Applied::Done)
             }
             Change::Log(lines) => Ok(self.append(lines)),
+            Change::Failed(seen) => Ok(self.count_failure(seen)),
+            Change::PutDocument(document) => Ok(self.put_document(document)),
+            Change::Delete(jobs) => Ok(Applied::Removed(self.delete(jobs))),
             Change::PurgeDead { queue, limit } => Ok(Applied::Removed(self.purge_dead(queue, *limit))),
             Change::Prune { now, limit } => Ok(Applied::Removed(self.prune(*now, *limit))),
         }

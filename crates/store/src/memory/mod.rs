@@ -6,7 +6,9 @@
 //! it can be shared as PostgreSQL is ([`MemoryStore::for_cluster`]).
 
 mod apply;
+mod documents;
 mod elsewhere;
+mod failures;
 mod ledger;
 mod reads;
 mod removal;
@@ -19,6 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::document::Collection;
+use ganger_core::fingerprint::FailureGroup;
 use ganger_core::{JobId, Now, Term, Wall};
 
 use crate::memory::shared::Cluster;
@@ -97,6 +101,14 @@ impl Store for MemoryStore {
 
     async fn log(&self, id: JobId, attempt: u32) -> Result<String, StoreError> {
         Ok(self.state().log(id, attempt))
+    }
+
+    async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError> {
+        Ok(self.state().failures(since, limit))
+    }
+
+    async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
+        Ok(self.state().documents(collection))
     }
 
     async fn backup(&self, _to: &Path) -> Result<(), StoreError> {

@@ -29,7 +29,7 @@ impl MemoryState {
         ids.sort_unstable_by(|a, b| b.cmp(a));
         for id in ids.into_iter().filter(|id| query.before.is_none_or(|before| *id < before)) {
             let Some(job) = self.job(id, now) else { continue };
-            let matching = query.matches(&job).then_some(job);
+            let matching = query.matches(&job, now).then_some(job);
             if page.look_at(id, matching).is_break() {
                 break;
             }

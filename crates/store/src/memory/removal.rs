@@ -18,6 +18,18 @@ impl MemoryState {
         tallies.into_vec()
     }
 
+    /// Removes final jobs by name; others are left alone.
+    pub(super) fn delete(&mut self, jobs: &[JobId]) -> Vec<Tally> {
+        let mut tallies = Tallies::default();
+        for id in jobs {
+            if let Some(job) = self.finals.take(id) {
+                tallies.add(&job.was.job.queue, &job.was.job.kind, job.end.state, 1);
+                self.forget_traces(*id);
+            }
+        }
+        tallies.into_vec()
+    }
+
     pub(super) fn prune(&mut self, now: Wall, limit: usize) -> Vec<Tally> {
         let mut tallies = Tallies::default();
         let queues = self.queues.clone();
@@ -41,6 +53,7 @@ impl MemoryState {
         for (_, key) in held.into_iter().take(limit) {
             self.unique.take(&key);
         }
+        self.forget_failures(now, limit);
         tallies.into_vec()
     }
 

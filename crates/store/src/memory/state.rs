@@ -6,6 +6,8 @@ use std::sync::Arc;
 use ganger_core::change::{
     Applied, Assignment, AttemptRecord, Batch, Change, End, Intake, LiveJob, SessionRecord, Snapshot,
 };
+use ganger_core::document::Collection;
+use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::kind::KindSettings;
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::queue::QueueSettings;
@@ -48,6 +50,8 @@ pub struct MemoryState {
     pub(super) idempotency: Table<(String, String), Answer>,
     pub(super) unique: Table<(Kind, String), Holder>,
     pub(super) logs: Table<(JobId, u32), String>,
+    pub(super) failures: Table<Fingerprint, FailureGroup>,
+    pub(super) documents: Table<(Collection, String), String>,
     /// Jobs that submissions of the open transaction named and did not create.
     pub(super) not_created: BTreeSet<JobId>,
 }
@@ -224,6 +228,8 @@ impl MemoryState {
         self.idempotency.commit();
         self.unique.commit();
         self.logs.commit();
+        self.failures.commit();
+        self.documents.commit();
     }
 
     pub(super) fn roll_back(&mut self) {
@@ -240,5 +246,7 @@ impl MemoryState {
         self.idempotency.roll_back();
         self.unique.roll_back();
         self.logs.roll_back();
+        self.failures.roll_back();
+        self.documents.roll_back();
     }
 }

@@ -139,6 +139,9 @@ fn finished_days(batch: &Batch) -> impl Iterator<Item = i32> + '_ {
         | Change::PutQueue(..)
         | Change::PutKind(..)
         | Change::Log(_)
+        | Change::Failed(_)
+        | Change::PutDocument(_)
+        | Change::Delete(_)
         | Change::PurgeDead { .. }
         | Change::Prune { .. } => None,
     });

@@ -21,6 +21,8 @@ use crate::read::{ListQuery, Page, PageBuilder, StoredJob};
 /// Rows of the first piece of a source; each further one is twice as long, up to the most.
 const FIRST_PIECE: usize = 64;
 const LARGEST_PIECE: usize = 8_192;
+/// Jobs about which a filter is asked at a time.
+const CANDIDATES: usize = 128;
 
 /// Jobs that match, newest first, at most one page of them.
 pub(super) async fn list(db: &readers::Snapshot<'_>, wanted: &ListQuery, now: Wall) -> Result<Page, Failure> {
@@ -33,14 +35,17 @@ pub(super) async fn list(db: &readers::Snapshot<'_>, wanted: &ListQuery, now: Wa
     let mut missing = wanted.page_rows() + 1;
     // Bounded: the page breaks after `SCAN_ROWS` rows.
     loop {
-        let rows = scan.next_rows(missing).await?;
+        // A filter is asked about whole jobs, and those come with their payloads: never many at a time.
+        let candidates = if wanted.filter.is_some() { CANDIDATES } else { missing };
+        let rows = scan.next_rows(candidates).await?;
         if rows.is_empty() {
             return Ok(page.finish());
         }
         let ids: Vec<JobId> = rows.iter().filter(|row| row.matches).map(|row| row.id).collect();
         let mut jobs = VecDeque::from(jobs_with(db, &ids, &scan.leased, now).await?);
         for row in rows {
-            let matching: Option<StoredJob> = if row.matches { jobs.pop_front() } else { None };
+            let found: Option<StoredJob> = if row.matches { jobs.pop_front() } else { None };
+            let matching = found.filter(|job| wanted.admits(job, now));
             missing = missing.saturating_sub(usize::from(matching.is_some()));
             if page.look_at(row.id, matching).is_break() {
                 return Ok(page.finish());

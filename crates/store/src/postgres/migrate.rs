@@ -32,6 +32,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0002_doors.up.sql"),
         down: include_str!("migrations/0002_doors.down.sql"),
     },
+    Migration {
+        version: 3,
+        name: "failures_and_documents",
+        up: include_str!("migrations/0003_failures_and_documents.up.sql"),
+        down: include_str!("migrations/0003_failures_and_documents.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

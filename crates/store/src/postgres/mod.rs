@@ -35,6 +35,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::document::Collection;
+use ganger_core::fingerprint::FailureGroup;
 use ganger_core::{JobId, Term, Wall};
 
 use self::connection::Connector;
@@ -148,6 +150,14 @@ impl Store for PgStore {
 
     async fn log(&self, id: JobId, attempt: u32) -> Result<String, StoreError> {
         self.0.readers.read(async |db| reads::log(db, id, attempt).await).await
+    }
+
+    async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError> {
+        self.0.readers.read(async |db| reads::failures(db, since, limit).await).await
+    }
+
+    async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
+        self.0.readers.read(async |db| reads::documents(db, collection).await).await
     }
 
     async fn backup(&self, _to: &Path) -> Result<(), StoreError> {

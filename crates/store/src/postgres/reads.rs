@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use futures::{TryStreamExt, pin_mut};
 use ganger_core::change::{AttemptRecord, Snapshot, Tally};
+use ganger_core::document::Collection;
+use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::job::State;
 use ganger_core::{JobId, Wall};
 use tokio_postgres::Row;
@@ -132,6 +134,36 @@ pub(super) async fn attempts(db: &readers::Snapshot<'_>, id: JobId) -> Result<Ve
 pub(super) async fn log(db: &readers::Snapshot<'_>, id: JobId, attempt: u32) -> Result<String, Failure> {
     let found = query(db, sql::FIND_LOG, &[&id.uuid(), &attempt.cast_signed()]).await?;
     found.first().map_or_else(|| Ok(String::new()), |found| row::utf8(found, 0))
+}
+
+/// Groups of failures that were seen since, the last seen first.
+pub(super) async fn failures(
+    db: &readers::Snapshot<'_>,
+    since: Wall,
+    limit: usize,
+) -> Result<Vec<FailureGroup>, Failure> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let group = |found: &Row| -> Result<FailureGroup, Failure> {
+        Ok(FailureGroup {
+            fingerprint: Fingerprint(found.try_get::<_, i64>(0)?.cast_unsigned()),
+            kind: row::name(found, 1)?,
+            count: found.try_get::<_, i64>(2)?.cast_unsigned(),
+            first_at: Wall(found.try_get(3)?),
+            last_at: Wall(found.try_get(4)?),
+            job: row::job_id(found, 5)?,
+            error: row::utf8(found, 6)?,
+        })
+    };
+    query(db, sql::LIST_FAILURES, &[&since.0, &limit]).await?.iter().map(group).collect()
+}
+
+/// The documents of a collection, by name.
+pub(super) async fn documents(
+    db: &readers::Snapshot<'_>,
+    collection: Collection,
+) -> Result<Vec<(String, String)>, Failure> {
+    let rows = query(db, sql::LIST_DOCUMENTS, &[&collection.as_str()]).await?;
+    rows.iter().map(|found| Ok((found.try_get(0)?, found.try_get(1)?))).collect()
 }
 
 /// All leases.

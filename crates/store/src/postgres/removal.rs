@@ -7,11 +7,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use ganger_core::Wall;
 use ganger_core::change::Tally;
+use ganger_core::fingerprint::{FORGOTTEN_AFTER, GROUPS};
 use ganger_core::job::State;
 use ganger_core::name::QueueName;
 use ganger_core::queue::QueueSettings;
+use ganger_core::{JobId, Wall};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -43,6 +44,14 @@ pub(super) async fn purge_dead(
     Ok(tallies.into_vec())
 }
 
+/// Removes final jobs by name; others are left alone.
+pub(super) async fn delete(connection: &Connection, jobs: &[JobId]) -> Result<Vec<Tally>, Failure> {
+    let mut tallies = Tallies::default();
+    let ids: Vec<Uuid> = jobs.iter().map(|job| job.uuid()).collect();
+    add(&one(connection, sql::REMOVE_FINALS, vec![param(ids)]).await?, &mut tallies)?;
+    Ok(tallies.into_vec())
+}
+
 /// Removes what retention no longer keeps, and what ran out.
 pub(super) async fn prune(
     connection: &Connection,
@@ -61,6 +70,8 @@ pub(super) async fn prune(
     let mut pipeline = Pipeline::new(connection);
     pipeline.add(sql::PRUNE_ANSWERS, vec![param(now.0), param(rows)])?;
     pipeline.add(sql::PRUNE_UNIQUE_KEYS, vec![param(now.0), param(rows)])?;
+    let most = i64::try_from(GROUPS).unwrap_or(i64::MAX);
+    pipeline.add(sql::FORGET_FAILURES, vec![param((now - FORGOTTEN_AFTER).0), param(rows), param(most)])?;
     pipeline.add(sql::PRUNE_COUNTERS, vec![param(day_of(now).saturating_sub(EMPTY_DAYS))])?;
     pipeline.add(sql::MAKE_DAYS, vec![param(Vec::<i32>::new())])?;
     pipeline.run().await.map_err(|(_, failure)| failure)?;

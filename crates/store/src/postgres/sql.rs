@@ -19,6 +19,7 @@ macro_rules! statements {
 }
 
 statements! {
+    ADD_FAILURES = "add_failures",
     ADVANCE_BATCH = "advance_batch",
     ANNOUNCE = "announce",
     ASSERT_TERM = "assert_term",
@@ -29,6 +30,7 @@ statements! {
     COPY_JOBS = "copy_jobs",
     COUNTED_DAYS = "counted_days",
     DELETE_ASSIGNMENTS = "delete_assignments",
+    DELETE_DOCUMENTS = "delete_documents",
     DROP_DAY = "drop_day",
     DROP_EMPTY_DAY = "drop_empty_day",
     END_DEAD_JOBS = "end_dead_jobs",
@@ -43,6 +45,7 @@ statements! {
     FIND_LAST_ATTEMPT = "find_last_attempt",
     FIND_LOG = "find_log",
     FIND_PAYLOADS = "find_payloads",
+    FORGET_FAILURES = "forget_failures",
     FORGET_JOBS = "forget_jobs",
     FORGET_SESSIONS = "forget_sessions",
     INSERT_ASSIGNMENTS = "insert_assignments",
@@ -61,6 +64,8 @@ statements! {
     LIST_ATTEMPTS = "list_attempts",
     LIST_COMPLETED = "list_completed",
     LIST_DAYS = "list_days",
+    LIST_DOCUMENTS = "list_documents",
+    LIST_FAILURES = "list_failures",
     LIST_SERVERS = "list_servers",
     LOAD_ASSIGNMENTS = "load_assignments",
     LOAD_COUNTERS = "load_counters",
@@ -84,6 +89,7 @@ statements! {
     PRUNE_UNIQUE_KEYS = "prune_unique_keys",
     PUT_ANSWERS = "put_answers",
     PUT_ATTEMPTS = "put_attempts",
+    PUT_DOCUMENTS = "put_documents",
     PUT_HOLDERS = "put_holders",
     PUT_KINDS = "put_kinds",
     PUT_LOGS = "put_logs",
@@ -113,6 +119,7 @@ statements! {
 
 /// What the connection that writes batches needs, prepared when it opens so that no batch waits for it.
 pub(super) const WRITES: &[Sql] = &[
+    ADD_FAILURES,
     ADVANCE_BATCH,
     ASSERT_TERM,
     BEGIN_BATCH,
@@ -120,6 +127,7 @@ pub(super) const WRITES: &[Sql] = &[
     COPY_JOBS,
     COUNTED_DAYS,
     DELETE_ASSIGNMENTS,
+    DELETE_DOCUMENTS,
     DROP_DAY,
     DROP_EMPTY_DAY,
     END_DEAD_JOBS,
@@ -127,6 +135,7 @@ pub(super) const WRITES: &[Sql] = &[
     END_SWEEP,
     EXPECT_LEASABLE,
     EXPECT_NO_FINALS,
+    FORGET_FAILURES,
     FORGET_JOBS,
     FORGET_SESSIONS,
     INSERT_ASSIGNMENTS,
@@ -158,6 +167,7 @@ pub(super) const WRITES: &[Sql] = &[
     PRUNE_UNIQUE_KEYS,
     PUT_ANSWERS,
     PUT_ATTEMPTS,
+    PUT_DOCUMENTS,
     PUT_HOLDERS,
     PUT_KINDS,
     PUT_LOGS,

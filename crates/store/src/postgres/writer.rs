@@ -266,6 +266,7 @@ impl<'a> Attempt<'a> {
     async fn remove(&self, course: &mut Course<'_>, change: &Change) -> Result<Applied, Stop> {
         let removed = match change {
             Change::PurgeDead { queue, limit } => removal::purge_dead(self.connection, queue, *limit).await,
+            Change::Delete(jobs) => removal::delete(self.connection, jobs).await,
             Change::Prune { now, limit } => {
                 removal::prune(self.connection, &mut course.known.days, *now, *limit).await
             }
@@ -280,7 +281,9 @@ impl<'a> Attempt<'a> {
             | Change::CloseSession(..)
             | Change::PutQueue(..)
             | Change::PutKind(..)
-            | Change::Log(_) => Ok(Vec::new()),
+            | Change::Log(_)
+            | Change::Failed(_)
+            | Change::PutDocument(_) => Ok(Vec::new()),
         };
         match removed {
             Ok(tallies) => Ok(Applied::Removed(tallies)),

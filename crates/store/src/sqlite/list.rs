@@ -112,11 +112,12 @@ impl<'s> Cursor<'s> {
         if !query.admits_state(state) || !admits(query, found)? {
             return Ok(None);
         }
-        Ok(Some(if self.live {
+        let job = if self.live {
             row::stored_live(conn, found, state, lease)?
         } else {
             row::stored_final(conn, found, state)?
-        }))
+        };
+        Ok(query.admits(&job, now).then_some(job))
     }
 }
 

@@ -34,6 +34,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0003_kinds.up.sql"),
         down: include_str!("migrations/0003_kinds.down.sql"),
     },
+    Migration {
+        version: 4,
+        name: "failures_and_documents",
+        up: include_str!("migrations/0004_failures_and_documents.up.sql"),
+        down: include_str!("migrations/0004_failures_and_documents.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

@@ -31,6 +31,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::document::Collection;
+use ganger_core::fingerprint::FailureGroup;
 use ganger_core::{JobId, Term, Wall};
 
 use self::dir::DataDir;
@@ -150,6 +152,14 @@ impl Store for SqliteStore {
 
     async fn log(&self, id: JobId, attempt: u32) -> Result<String, StoreError> {
         self.readers.read(move |conn| reads::log(conn, id, attempt)).await
+    }
+
+    async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError> {
+        self.readers.read(move |conn| reads::failures(conn, since, limit)).await
+    }
+
+    async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
+        self.readers.read(move |conn| reads::documents(conn, collection)).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

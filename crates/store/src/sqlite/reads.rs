@@ -1,6 +1,8 @@
 //! What the database tells: a snapshot for a new leader, jobs by id, payloads, attempts, logs.
 
 use ganger_core::change::{AttemptRecord, Snapshot, Tally};
+use ganger_core::document::Collection;
+use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::{JobId, Wall};
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -124,6 +126,32 @@ pub(super) fn log(conn: &Connection, id: JobId, attempt: u32) -> Result<String, 
         .query_row((codec::job_key(id), attempt), |row| row.get(0))
         .optional()?;
     Ok(text.unwrap_or_default())
+}
+
+/// Groups of failures that were seen since, the last seen first.
+pub(super) fn failures(conn: &Connection, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, Failure> {
+    let mut statement = conn.prepare_cached(sql::LIST_FAILURES)?;
+    let mut rows = statement.query((since.0, i64::try_from(limit).unwrap_or(i64::MAX)))?;
+    let mut groups = Vec::new();
+    while let Some(found) = rows.next()? {
+        groups.push(FailureGroup {
+            fingerprint: Fingerprint(found.get::<_, i64>(0)?.cast_unsigned()),
+            kind: row::name(found, 1)?,
+            count: found.get::<_, i64>(2)?.cast_unsigned(),
+            first_at: Wall(found.get(3)?),
+            last_at: Wall(found.get(4)?),
+            job: row::job_id(found, 5)?,
+            error: found.get(6)?,
+        });
+    }
+    Ok(groups)
+}
+
+/// The documents of a collection, by name.
+pub(super) fn documents(conn: &Connection, collection: Collection) -> Result<Vec<(String, String)>, Failure> {
+    let mut statement = conn.prepare_cached(sql::LIST_DOCUMENTS)?;
+    let rows = statement.query_map([collection.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// All leases.

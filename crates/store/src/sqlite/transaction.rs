@@ -11,7 +11,7 @@
 //!   that a sync which then succeeds proves that it is there. Opening the database again instead would read
 //!   from the page cache what the disk may not have.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use ganger_core::Term;
 use ganger_core::change::{Applied, Batch, Change};
@@ -120,7 +120,8 @@ fn apply(conn: &Connection, leases: &mut Option<Leases>, term: Term, batch: &Bat
     };
     let prepared = Prepared::new(conn)?;
     let (counts, not_created) = (Counts::default(), HashSet::new());
-    let mut work = Work { conn, leases, prepared, counts, last_seq: 0, not_created };
+    let failures = BTreeMap::new();
+    let mut work = Work { conn, leases, prepared, counts, last_seq: 0, failures, not_created };
     let mut answers = Vec::with_capacity(batch.changes.len());
     for change in &batch.changes {
         answers.push(work.apply(change)?);
@@ -132,6 +133,7 @@ fn apply(conn: &Connection, leases: &mut Option<Leases>, term: Term, batch: &Bat
             return Err(Stop::from(refusal::closed_with_lease(*id, fence)));
         }
     }
+    work.write_failures()?;
     work.counts.write(conn)?;
     conn.prepare_cached(sql::ADVANCE_BATCH)?.execute((
         batch.number.cast_signed(),

@@ -62,6 +62,9 @@ pub(crate) enum Op {
     PutQueue(u8, u8),
     PutKind(u8),
     Log(u8, u8, u16),
+    Failed(u8, u8),
+    Document(u8, u8, Option<u8>),
+    Delete(Vec<u8>),
     PurgeDead(u8, u8),
     Prune(u8),
 }
@@ -101,6 +104,7 @@ pub(crate) struct Filter {
     pub(crate) from: Option<u8>,
     pub(crate) before: Option<u8>,
     pub(crate) limit: u8,
+    pub(crate) text: Option<u8>,
 }
 
 /// Up to eighty steps; commits are most of them.
@@ -142,6 +146,9 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (byte(), byte()).prop_map(|(queue, retention)| Op::PutQueue(queue, retention)),
         1 => byte().prop_map(Op::PutKind),
         2 => (byte(), byte(), any::<u16>()).prop_map(|(job, attempt, size)| Op::Log(job, attempt, size)),
+        2 => (byte(), byte()).prop_map(|(job, error)| Op::Failed(job, error)),
+        1 => (byte(), byte(), option::of(byte())).prop_map(|(of, key, body)| Op::Document(of, key, body)),
+        1 => vec(byte(), 0..4).prop_map(Op::Delete),
         1 => (byte(), 0u8..4).prop_map(|(queue, limit)| Op::PurgeDead(queue, limit)),
         1 => (0u8..4).prop_map(Op::Prune),
     ]
@@ -173,8 +180,9 @@ fn end() -> impl Strategy<Value = EndOp> {
 fn filter() -> impl Strategy<Value = Filter> {
     let states = prop::sample::subsequence(State::ALL.to_vec(), 0..=3);
     let some = || option::weighted(0.2, any::<u8>());
-    (states, some(), some(), some(), prop::bool::weighted(0.2), some(), option::of(any::<u8>()), 1u8..5)
-        .prop_map(|(states, kind, queue, key, tag, from, before, limit)| Filter {
+    let text = option::weighted(0.4, any::<u8>());
+    (states, some(), some(), some(), prop::bool::weighted(0.2), some(), option::of(any::<u8>()), 1u8..5, text)
+        .prop_map(|(states, kind, queue, key, tag, from, before, limit, text)| Filter {
             states,
             kind,
             queue,
@@ -183,5 +191,6 @@ fn filter() -> impl Strategy<Value = Filter> {
             from,
             before,
             limit,
+            text,
         })
 }

@@ -8,6 +8,8 @@ use ganger_core::change::{
     After, Assignment, AttemptEnd, AttemptRecord, Batch, Change, End, Finish, Idempotency, Lease, LogLines,
     NewJob, Replay, SessionRecord, Snapshot, Submission, WorkerInfo,
 };
+use ganger_core::document::{Collection, Document};
+use ganger_core::fingerprint::FailureSeen;
 use ganger_core::job::{JobSpec, State};
 use ganger_core::kind::KindSettings;
 use ganger_core::name::{Kind, QueueName};
@@ -22,6 +24,15 @@ use crate::commands::{EndOp, Filter, JobOp, Op, Step};
 
 const START: Wall = Wall(1_700_000_000_000_000);
 const SECOND: Duration = Duration::from_secs(1);
+/// Filters that a list may have.
+const FILTERS: [&str; 6] = [
+    "kind:kind-0 or state:dead",
+    "-queue:queue-1 age<2h",
+    "reason~a -state:cancelled",
+    "key:key-* -state:succeeded",
+    "outcome:error,lost attempt>0",
+    "tag:red state:queued,dead,succeeded",
+];
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// Opens the store under test, which keeps what it holds from one time to the next.
@@ -138,6 +149,14 @@ impl Driver {
             created_before: None,
             before: filter.before.and_then(|before| pick(&ids, before)),
             limit: filter.limit.into(),
+            filter: None,
+        };
+        let text = filter.text.map(|text| FILTERS[usize::from(text) % FILTERS.len()]);
+        let Some(query) = (match text {
+            Some(text) => query.and(Arc::new(ganger_core::filter::Filter::parse(text).unwrap()), self.now),
+            None => Some(query),
+        }) else {
+            return;
         };
         let (page, expected) =
             (self.store().list(&query, self.now).await.unwrap(), self.model.list(&query, self.now));
@@ -203,6 +222,19 @@ impl Driver {
                 let text = format!("{}\n", "l".repeat((*size).into()));
                 Change::Log(LogLines { job, attempt: u32::from(attempt % 3) + 1, text })
             }),
+            Op::Failed(job, error) => pick(&all, *job).and_then(|job| {
+                let error = format!("{} {error}", ["no user", "no disk", "no time"][usize::from(error % 3)]);
+                let seen = FailureSeen::of(&kind(0), job, Outcome::Error, Some(&error), self.now);
+                seen.map(|seen| Change::Failed(Box::new(seen)))
+            }),
+            Op::Document(of, key, body) => Some(Change::PutDocument(Document {
+                collection: Collection::ALL[usize::from(of % 2)],
+                key: format!("document-{}", key % 3),
+                body: body.map(|body| body.to_string()),
+            })),
+            Op::Delete(jobs) => {
+                Some(Change::Delete(jobs.iter().filter_map(|job| pick(&all, *job)).collect()))
+            }
             Op::PurgeDead(name, limit) => {
                 Some(Change::PurgeDead { queue: queue(*name), limit: (*limit).into() })
             }

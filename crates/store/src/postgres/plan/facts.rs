@@ -111,6 +111,9 @@ impl Wanted {
                 | Change::CloseSession(..)
                 | Change::PutQueue(..)
                 | Change::PutKind(..)
+                | Change::Failed(_)
+                | Change::PutDocument(_)
+                | Change::Delete(_)
                 | Change::PurgeDead { .. }
                 | Change::Prune { .. } => {}
             }

@@ -21,6 +21,8 @@ mod write;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ganger_core::change::{Applied, Assignment, Change, End, Lease, NewJob, Replay};
+use ganger_core::document::Collection;
+use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::{Fence, JobId, SessionId, Wall};
 
 pub(super) use self::facts::{Facts, FinalFact, Wanted};
@@ -108,6 +110,10 @@ pub(super) struct Segment<'b> {
     answers: Vec<(String, String)>,
     holders: HashSet<(String, String)>,
     logs: HashSet<(JobId, u32)>,
+    /// Failures, by their group.
+    failures: BTreeMap<Fingerprint, FailureGroup>,
+    /// Documents as they are to be; without a body they go.
+    documents: BTreeMap<(Collection, &'b str), Option<&'b str>>,
 }
 
 /// What a segment has done to a job.
@@ -191,7 +197,16 @@ impl<'b> Segment<'b> {
                 Applied::Done
             }
             Change::Log(lines) => self.append(lines),
-            Change::PurgeDead { .. } | Change::Prune { .. } => return Ok(Taken::Apart),
+            Change::Failed(seen) => {
+                let group = self.failures.entry(seen.fingerprint);
+                group.and_modify(|group| group.add(seen)).or_insert_with(|| seen.first());
+                Applied::Done
+            }
+            Change::PutDocument(document) => {
+                self.documents.insert((document.collection, &document.key), document.body.as_deref());
+                Applied::Done
+            }
+            Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_) => return Ok(Taken::Apart),
         };
         Ok(Taken::Done(applied))
     }
@@ -227,6 +242,9 @@ impl<'b> Segment<'b> {
             | Change::PutQueue(..)
             | Change::PutKind(..)
             | Change::Log(_)
+            | Change::Failed(_)
+            | Change::PutDocument(_)
+            | Change::Delete(_)
             | Change::PurgeDead { .. }
             | Change::Prune { .. } => false,
         }
@@ -271,7 +289,13 @@ pub(super) fn is_plain(changes: &[Change]) -> bool {
         | Change::OpenSession(_)
         | Change::CloseSession(..)
         | Change::PutQueue(..)
-        | Change::PutKind(..) => true,
-        Change::Replay(_) | Change::Log(_) | Change::PurgeDead { .. } | Change::Prune { .. } => false,
+        | Change::PutKind(..)
+        | Change::Failed(_)
+        | Change::PutDocument(_) => true,
+        Change::Replay(_)
+        | Change::Log(_)
+        | Change::Delete(_)
+        | Change::PurgeDead { .. }
+        | Change::Prune { .. } => false,
     })
 }

@@ -39,6 +39,8 @@ impl<'b> Segment<'b> {
         self.write_sessions(pipeline)?;
         self.write_assignments(pipeline)?;
         self.write_elsewhere(pipeline)?;
+        self.write_failures(pipeline)?;
+        self.write_documents(pipeline)?;
         if !self.queues.is_empty() {
             let (names, settings): (Vec<&str>, Vec<String>) = self.queues.into_iter().unzip();
             pipeline.add(sql::PUT_QUEUES, vec![param(names), param(settings)])?;
@@ -46,6 +48,50 @@ impl<'b> Segment<'b> {
         if !self.kinds.is_empty() {
             let (names, settings): (Vec<&str>, Vec<String>) = self.kinds.into_iter().unzip();
             pipeline.add(sql::PUT_KINDS, vec![param(names), param(settings)])?;
+        }
+        Ok(())
+    }
+
+    fn write_failures(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        if self.failures.is_empty() {
+            return Ok(());
+        }
+        let groups: Vec<_> = std::mem::take(&mut self.failures).into_values().collect();
+        pipeline.add(
+            sql::ADD_FAILURES,
+            vec![
+                column(&groups, |group| group.fingerprint.0.cast_signed()),
+                column(&groups, |group| group.kind.as_str().to_owned()),
+                column(&groups, |group| group.count.cast_signed()),
+                column(&groups, |group| group.first_at.0),
+                column(&groups, |group| group.last_at.0),
+                column(&groups, |group| group.job.uuid()),
+                column(&groups, |group| group.error.clone().into_bytes()),
+            ],
+        )?;
+        Ok(())
+    }
+
+    fn write_documents(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        let (mut kept, mut gone) = ((Vec::new(), Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
+        for ((collection, key), body) in std::mem::take(&mut self.documents) {
+            match body {
+                Some(body) => {
+                    kept.0.push(collection.as_str());
+                    kept.1.push(key);
+                    kept.2.push(body);
+                }
+                None => {
+                    gone.0.push(collection.as_str());
+                    gone.1.push(key);
+                }
+            }
+        }
+        if !kept.0.is_empty() {
+            pipeline.add(sql::PUT_DOCUMENTS, vec![param(kept.0), param(kept.1), param(kept.2)])?;
+        }
+        if !gone.0.is_empty() {
+            pipeline.add(sql::DELETE_DOCUMENTS, vec![param(gone.0), param(gone.1)])?;
         }
         Ok(())
     }

@@ -8,10 +8,12 @@ mod session;
 mod submit;
 mod unique;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use ganger_core::JobId;
 use ganger_core::change::{Applied, Change, LogLines};
+use ganger_core::document::Document;
+use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use rusqlite::{Connection, OptionalExtension};
 
 pub(super) use self::prepared::Prepared;
@@ -29,6 +31,8 @@ pub(super) struct Work<'t> {
     pub(super) counts: Counts,
     /// The largest intake sequence among the new jobs.
     pub(super) last_seq: u64,
+    /// Failures, by their group: written once per batch and group.
+    pub(super) failures: BTreeMap<Fingerprint, FailureGroup>,
     /// Jobs that submissions named and did not create.
     pub(super) not_created: HashSet<JobId>,
 }
@@ -63,6 +67,18 @@ impl Work<'_> {
                 self.execute(sql::PUT_KIND, (name.as_str(), text))
             }
             Change::Log(lines) => self.append(lines),
+            Change::Failed(seen) => {
+                let group = self.failures.entry(seen.fingerprint);
+                group.and_modify(|group| group.add(seen)).or_insert_with(|| seen.first());
+                Ok(Applied::Done)
+            }
+            Change::PutDocument(Document { collection, key, body: Some(body) }) => {
+                self.execute(sql::PUT_DOCUMENT, (collection.as_str(), key, body))
+            }
+            Change::PutDocument(Document { collection, key, body: None }) => {
+                self.execute(sql::DELETE_DOCUMENT, (collection.as_str(), key))
+            }
+            Change::Delete(jobs) => self.delete(jobs).map(Applied::Removed),
             Change::PurgeDead { queue, limit } => self.purge_dead(queue, *limit).map(Applied::Removed),
             Change::Prune { now, limit } => self.prune(*now, *limit).map(Applied::Removed),
         }
@@ -72,6 +88,25 @@ impl Work<'_> {
     fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<Applied, Failure> {
         self.conn.prepare_cached(sql)?.execute(params)?;
         Ok(Applied::Done)
+    }
+
+    /// Writes the failures that were counted, and begins anew.
+    pub(super) fn write_failures(&mut self) -> Result<(), Failure> {
+        for group in std::mem::take(&mut self.failures).into_values() {
+            self.execute(
+                sql::ADD_FAILURES,
+                (
+                    group.fingerprint.0.cast_signed(),
+                    group.kind.as_str(),
+                    group.count.cast_signed(),
+                    group.first_at.0,
+                    group.last_at.0,
+                    codec::job_key(group.job),
+                    group.error,
+                ),
+            )?;
+        }
+        Ok(())
     }
 
     fn is_live(&self, id: JobId) -> Result<bool, Failure> {

@@ -1,6 +1,7 @@
 //! What is removed: dead jobs on request, old ones by retention, ledger entries that ran out.
 
 use ganger_core::change::Tally;
+use ganger_core::fingerprint::{FORGOTTEN_AFTER, GROUPS};
 use ganger_core::job::State;
 use ganger_core::name::QueueName;
 use ganger_core::queue::QueueSettings;
@@ -23,6 +24,14 @@ impl Work<'_> {
         Ok(tallies.into_vec())
     }
 
+    /// Removes final jobs by name; others are left alone.
+    pub(super) fn delete(&mut self, jobs: &[JobId]) -> Result<Vec<Tally>, Failure> {
+        let found = jobs.iter().map(|job| (Wall::default(), *job)).collect();
+        let mut tallies = Tallies::default();
+        self.remove(found, jobs.len(), &mut tallies)?;
+        Ok(tallies.into_vec())
+    }
+
     pub(super) fn prune(&mut self, now: Wall, limit: usize) -> Result<Vec<Tally>, Failure> {
         // The counters name the queues to look at, so they must know of this batch too.
         self.counts.write(self.conn)?;
@@ -37,6 +46,10 @@ impl Work<'_> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.execute(sql::PRUNE_ANSWERS, (now.0, limit))?;
         self.execute(sql::PRUNE_UNIQUE_KEYS, (now.0, limit))?;
+        // Those of this batch count too.
+        self.write_failures()?;
+        let most = i64::try_from(GROUPS).unwrap_or(i64::MAX);
+        self.execute(sql::FORGET_FAILURES, ((now - FORGOTTEN_AFTER).0, limit, most))?;
         Ok(tallies.into_vec())
     }
 

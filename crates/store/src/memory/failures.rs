@@ -1,0 +1,45 @@
+//! Groups of failures: counted, listed, forgotten.
+
+use ganger_core::Wall;
+use ganger_core::change::Applied;
+use ganger_core::fingerprint::{FORGOTTEN_AFTER, FailureGroup, FailureSeen, Fingerprint, GROUPS};
+
+use super::state::MemoryState;
+
+impl MemoryState {
+    /// Groups that were seen since, the last seen first.
+    #[must_use]
+    pub fn failures(&self, since: Wall, limit: usize) -> Vec<FailureGroup> {
+        let mut found: Vec<_> =
+            self.failures.values().filter(|group| group.last_at >= since).cloned().collect();
+        found.sort_by_key(|group| std::cmp::Reverse(age(group)));
+        found.truncate(limit);
+        found
+    }
+
+    pub(super) fn count_failure(&mut self, seen: &FailureSeen) -> Applied {
+        let mut group = self.failures.get(&seen.fingerprint).cloned();
+        match &mut group {
+            Some(group) => group.add(seen),
+            None => group = Some(seen.first()),
+        }
+        self.failures.put(seen.fingerprint, group.unwrap_or_else(|| seen.first()));
+        Applied::Done
+    }
+
+    /// Forgets groups that were not seen for long, and the oldest of too many.
+    pub(super) fn forget_failures(&mut self, now: Wall, limit: usize) {
+        let mut oldest: Vec<(Wall, i64)> = self.failures.values().map(age).collect();
+        oldest.sort_unstable();
+        let over = oldest.iter().filter(|(seen, _)| *seen <= now - FORGOTTEN_AFTER).count();
+        let too_many = oldest.len().saturating_sub(GROUPS);
+        for (_, group) in oldest.into_iter().take(over.max(too_many).min(limit)) {
+            self.failures.take(&Fingerprint(group.cast_unsigned()));
+        }
+    }
+}
+
+/// By which groups are old; those of one moment in an order that every database knows.
+fn age(group: &FailureGroup) -> (Wall, i64) {
+    (group.last_at, group.fingerprint.0.cast_signed())
+}

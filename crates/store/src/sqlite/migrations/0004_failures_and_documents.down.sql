@@ -1,0 +1,3 @@
+-- Failures are not grouped, and servers keep no documents.
+DROP TABLE document;
+DROP TABLE failure;

@@ -1,0 +1,2 @@
+-- Forgets a document.
+DELETE FROM document WHERE collection = ?1 AND key = ?2;

@@ -1,0 +1,2 @@
+-- The documents of a collection, by name.
+SELECT key, body FROM document WHERE collection = ?1 ORDER BY key;
