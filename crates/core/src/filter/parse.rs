@@ -324,7 +324,7 @@ impl<'t> Parser<'t> {
     fn sees(&self, keyword: &str) -> bool {
         let rest = self.rest();
         rest.get(..keyword.len()).is_some_and(|head| head.eq_ignore_ascii_case(keyword))
-            && rest[keyword.len()..].chars().next().is_none_or(|c| is_special(c))
+            && rest[keyword.len()..].chars().next().is_none_or(is_special)
     }
 
     fn keyword(&mut self, keyword: &str) -> bool {
