@@ -356,6 +356,37 @@ impl Coordinator {
                 self.session_opened(now, id, applied == Applied::SessionEverClosed, out);
             }
             (Effect::CloseSession { id, lost }, _) => self.session_closed(now, id, lost, out),
+            (
+                effect @ (Effect::PutQueue(_)
+                | Effect::PutKind(_)
+                | Effect::Document(_)
+                | Effect::Purge(_)
+                | Effect::Prune),
+                _,
+            ) => self.administered(now, change, effect, applied, out),
+            // An effect is pushed beside its own change; no other pair exists.
+            (
+                Effect::Nothing
+                | Effect::Failed(_)
+                | Effect::Submit { .. }
+                | Effect::Intake(_)
+                | Effect::Finish { .. }
+                | Effect::RunNow { .. },
+                _,
+            ) => {}
+        }
+    }
+
+    /// What people and retention change besides jobs.
+    fn administered(
+        &mut self,
+        now: Now,
+        change: &Change,
+        effect: Effect,
+        applied: Applied,
+        out: &mut Vec<Output>,
+    ) {
+        match (effect, change) {
             (Effect::PutQueue(ticket), Change::PutQueue(queue, settings)) => {
                 self.queue_set(now, queue, *settings, out);
                 out.push(Output::Reply(ticket, Reply::Queue(*settings)));
@@ -369,18 +400,8 @@ impl Coordinator {
                 out.push(Output::Reply(ticket, Reply::Purged(removed)));
             }
             (Effect::Prune, _) => self.pruned(now, applied),
-            // An effect is pushed beside its own change; no other pair exists.
-            (
-                Effect::Nothing
-                | Effect::Failed(_)
-                | Effect::Submit { .. }
-                | Effect::Intake(_)
-                | Effect::Finish { .. }
-                | Effect::RunNow { .. }
-                | Effect::PutQueue(_)
-                | Effect::PutKind(_),
-                _,
-            ) => {}
+            // Everything else is a job's or a session's.
+            _ => {}
         }
     }
 

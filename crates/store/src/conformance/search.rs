@@ -176,10 +176,8 @@ pub(super) async fn deletion_removes_final_jobs_and_leaves_live_ones_alone(store
     let unknown = leader.job_id();
     let tally =
         |state| Tally { queue: "default".parse().unwrap(), kind: "a".parse().unwrap(), state, count: 1 };
-    let mut gone = match leader.commit_one(Change::Delete(vec![ids[0], ids[1], ids[2], unknown])).await {
-        Applied::Removed(tallies) => tallies,
-        other => panic!("{other:?}"),
-    };
+    let deleted = leader.commit_one(Change::Delete(vec![ids[0], ids[1], ids[2], unknown])).await;
+    let Applied::Removed(mut gone) = deleted else { panic!("{deleted:?}") };
     gone.sort();
     assert_eq!(gone, [tally(State::Succeeded), tally(State::Dead)]);
     assert_eq!(leader.list(everything()).await, [ids[3], ids[2]]);
