@@ -1,0 +1,5 @@
+"""``python -m ganger``."""
+
+from .cli import main
+
+raise SystemExit(main())

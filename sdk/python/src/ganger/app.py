@@ -1,0 +1,189 @@
+"""An app: the jobs of a program, declared once, used by those who enqueue them and by those who run them."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+
+from typing_extensions import ParamSpec, Protocol, TypedDict, Unpack
+
+from .async_client import AsyncClient, AsyncHandle
+from .client import Client, Handle
+from .errors import BadArguments
+from .handler import Handler
+from .model import JobOptions, NewJob, check_name, wire_options
+from .submission import traced
+from .worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from typing_extensions import Literal
+
+    from .durations import Duration
+    from .testing import Harness
+
+P = ParamSpec("P")
+#: What a plain call returns: for an async function a coroutine.
+C = TypeVar("C")
+#: What the job results in.
+R = TypeVar("R")
+
+
+class JobDefinition(Generic[P, C, R]):
+    """A decorated function. Calling it calls the function; `enqueue` has it called by a worker."""
+
+    def __init__(self, app: App, handler: Handler, options: JobOptions) -> None:
+        functools.update_wrapper(self, handler.function)
+        self._app = app
+        self._handler = handler
+        self._options = options
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+        return self._handler.kind
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> C:
+        """A plain call: no server, no job."""
+        return cast(C, self._handler.function(*args, **kwargs))
+
+    def new(self, *args: P.args, **kwargs: P.kwargs) -> NewJob:
+        """The job, not yet enqueued: for batches and imports. Raises BadArguments if the arguments do not fit."""
+        return NewJob(self.kind, self._handler.arguments.payload(args, kwargs), traced(self._options))
+
+    async def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> AsyncHandle[R]:
+        """Submits it. When it returns, the job is on disk. Raises BadArguments if the arguments do not fit."""
+        return await self._app._enqueue_async(self.new(*args, **kwargs))
+
+    def enqueue_sync(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+        """The same, for programs without an event loop."""
+        return self._app._enqueue(self.new(*args, **kwargs))
+
+    def options(self, **options: Unpack[JobOptions]) -> JobDefinition[P, C, R]:
+        """The same job with other options: ``send.options(delay="5m").enqueue("ada@example.com")``."""
+        _check_options(self.kind, options)
+        return JobDefinition(self._app, self._handler, {**self._options, **options})
+
+    def __repr__(self) -> str:
+        return f"<job {self.kind}>"
+
+
+class _Decorator(Protocol):
+    @overload
+    def __call__(
+        self, function: Callable[P, Coroutine[Any, Any, R]], /
+    ) -> JobDefinition[P, Coroutine[Any, Any, R], R]: ...
+    @overload
+    def __call__(self, function: Callable[P, R], /) -> JobDefinition[P, R, R]: ...
+
+
+class WorkerOptions(TypedDict, total=False):
+    """How a worker is to be."""
+
+    #: Where the servers are, if not where the app says.
+    url: str
+    #: Queues it serves; all if not given.
+    queues: Iterable[str]
+    #: Units of capacity; a job takes one unless it asks for more.
+    threads: int
+    #: How it is called in lists.
+    name: str
+    #: Labels that jobs can require.
+    labels: Mapping[str, str]
+    #: How long the server waits for a sign of life before its jobs run elsewhere.
+    ttl: Duration
+    #: What becomes of handlers when no server answered for a TTL.
+    on_lapse: Literal["cancel", "continue"]
+    #: How long handlers have to stop when they are told to.
+    cancel_grace: Duration
+    #: How long handlers have to finish when the worker drains.
+    drain_grace: Duration
+
+
+class App:
+    """The jobs of a program. Without arguments its servers are those of ``GANGER_URL``."""
+
+    def __init__(self, url: str | None = None, token: str | None = None) -> None:
+        self._url, self._token = url, token
+        self._handlers: dict[str, Handler] = {}
+        self._lock = threading.Lock()
+        self._client: Client | None = None
+        self._async_clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncClient] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._harness: Harness | None = None
+
+    def job(self, kind: str | None = None, *, raw: bool = False, **options: Unpack[JobOptions]) -> _Decorator:
+        """Declares a job: ``@app.job("email.send", queue="mail", max_attempts=8, timeout="30s")``.
+
+        The payload is an object of the function's arguments; with `raw` it is the function's one argument itself. The
+        kind is the function's name if it is not given. Options hold for jobs that this program enqueues.
+        """
+
+        def declare(function: Callable[..., Any]) -> JobDefinition[..., Any, Any]:
+            name = kind or function.__name__
+            check_name("kind", name)
+            _check_options(name, options)
+            if name in self._handlers:
+                raise BadArguments(f"there is a job of kind {name!r} already")
+            handler = self._handlers[name] = Handler(name, function, raw)
+            return JobDefinition(self, handler, options)
+
+        return cast(_Decorator, declare)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of its jobs."""
+        return sorted(self._handlers)
+
+    @property
+    def client(self) -> Client:
+        """The client through which :meth:`JobDefinition.enqueue_sync` submits."""
+        with self._lock:
+            if self._client is None:
+                self._client = Client(self._url, self._token)
+            return self._client
+
+    @property
+    def async_client(self) -> AsyncClient:
+        """The client of this event loop, through which :meth:`JobDefinition.enqueue` submits."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            client = self._async_clients.get(loop)
+            if client is None:
+                client = self._async_clients[loop] = AsyncClient(self._url, self._token)
+            return client
+
+    def worker(self, **options: Unpack[WorkerOptions]) -> Worker:
+        """A worker for its jobs: ``await app.worker(threads=8).run()``."""
+        if self._url is not None:
+            options.setdefault("url", self._url)
+        return Worker(self._handlers, access_token=self._token, **options)
+
+    def test(self) -> Harness:
+        """Runs jobs in memory, without a server: ``with app.test() as jobs: …``."""
+        from .testing import Harness
+
+        return Harness(self)
+
+    def _enqueue(self, job: NewJob) -> Handle[Any]:
+        if self._harness is not None:
+            return self._harness._handle(job)
+        return self.client.enqueue(job)
+
+    async def _enqueue_async(self, job: NewJob) -> AsyncHandle[Any]:
+        if self._harness is not None:
+            return self._harness._async_handle(job)
+        return await self.async_client.enqueue(job)
+
+
+def _check_options(kind: str, options: JobOptions) -> None:
+    try:
+        wire_options(options)
+    except (TypeError, ValueError) as error:
+        raise BadArguments(f"job {kind}: {error}") from None

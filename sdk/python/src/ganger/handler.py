@@ -1,0 +1,68 @@
+"""A handler: the user's function for a kind, and how one attempt of it is run."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from . import jsontext, outcome
+from .arguments import Arguments
+from .context import Context, running
+from .outcome import Failed, FailedForGood, Fatal, Report, RetryAfter, Snooze, WasCancelled
+
+
+class Handler:
+    """The function of a kind."""
+
+    def __init__(self, kind: str, function: Callable[..., Any], raw: bool = False) -> None:
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(f"the handler of {kind} is a generator; a handler returns its result")
+        self.kind = kind
+        self.function = function
+        self.arguments = Arguments(function, raw)
+        #: Whether it runs on the event loop; otherwise it runs in a thread.
+        self.is_async = inspect.iscoroutinefunction(function)
+
+    def run(self, payload: str, context: Context) -> Report:
+        """Runs one attempt in this thread. Never raises."""
+        try:
+            with running(context):
+                args, kwargs = self.arguments.call(payload, context)
+                returned = self.function(*args, **kwargs)
+            return _returned(returned)
+        except BaseException as error:
+            return _raised(error, context)
+
+    async def run_async(self, payload: str, context: Context) -> Report:
+        """Runs one attempt on this loop. Raises only if it is cancelled before it begins."""
+        try:
+            with running(context):
+                args, kwargs = self.arguments.call(payload, context)
+                returned = await self.function(*args, **kwargs)
+            return _returned(returned)
+        except BaseException as error:
+            return _raised(error, context)
+
+
+def _returned(value: Any) -> Report:
+    try:
+        text = jsontext.encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        # It has done its work; doing it again would not change what it returns.
+        return FailedForGood(f"result cannot be written as JSON: {error}")
+    return outcome.of_result(text)
+
+
+def _raised(error: BaseException, context: Context) -> Report:
+    if isinstance(error, asyncio.CancelledError):
+        if context.cancelled:
+            return WasCancelled()
+        return Failed("CancelledError: something else than Ganger cancelled the handler")
+    if not context.cancelled and not isinstance(error, (Fatal, RetryAfter, Snooze)):
+        # Without the frame of this module.
+        where = error.__traceback__.tb_next if error.__traceback__ is not None else None
+        context.log("".join(traceback.format_exception(type(error), error, where)))
+    return outcome.of_exception(error, context.cancelled)

@@ -1,0 +1,42 @@
+"""What both clients share: from arguments to a job, and from a job to its result."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from .context import current_context
+from .errors import BadArguments, JobCancelled, JobDead, WaitTimeout
+from .model import Job, JobOptions, NewJob, new_job
+
+
+def submission(kind: str | NewJob, payload: Any, options: JobOptions) -> NewJob:
+    """The job that an enqueue asks for."""
+    if isinstance(kind, NewJob):
+        if payload is not None or options:
+            raise BadArguments("a NewJob has its payload and options already")
+        return kind
+    return new_job(kind, payload, traced(options))
+
+
+def traced(options: JobOptions) -> JobOptions:
+    """The options, with the trace of the attempt in which this runs."""
+    parent = current_context().traceparent
+    if parent is None or "traceparent" in options:
+        return options
+    return {**options, "traceparent": parent}
+
+
+def wait_over(job: Job, until: float | None) -> None:
+    """Raises WaitTimeout if the time is over."""
+    if until is not None and time.monotonic() >= until:
+        raise WaitTimeout(f"job {job.id} is {job.state} still")
+
+
+def result_of(job: Job) -> Any:
+    """The result of a final job. Raises JobDead or JobCancelled."""
+    if job.state == "succeeded":
+        return job.result
+    if job.state == "dead":
+        raise JobDead(job.id, job.last_error or job.reason or "no reason is known")
+    raise JobCancelled(job.id, job.reason or "")

@@ -1,0 +1,1 @@
+"""The wire types, generated from the contract by scripts/generate.py."""

@@ -1,0 +1,169 @@
+"""The worker: takes jobs from a server and runs their handlers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterable, Mapping
+
+from typing_extensions import Literal
+
+from .. import limits
+from ..durations import Duration, seconds
+from ..errors import BadArguments
+from ..handler import Handler
+from ..model import check_name
+from ..tries import named_servers, token
+from ..version import __version__
+from .addresses import Addresses
+from .driver import Driver, Finish, Setup
+from .messages import WorkerInfo, fresh_session
+from .session import OnLapse, Session
+
+_log = logging.getLogger("ganger.worker")
+
+#: Signals that ask for a drain, and the second time for an end.
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class Worker:
+    """Runs the handlers of an app until it is drained.
+
+    Heartbeats come from a thread of its own: neither a handler nor the event loop can keep them from being sent.
+    Handlers that are plain functions run in threads, async ones on the loop in which :meth:`run` is awaited.
+    """
+
+    def __init__(
+        self,
+        handlers: Mapping[str, Handler],
+        *,
+        url: str | None = None,
+        access_token: str | None = None,
+        queues: Iterable[str] = (),
+        threads: int | None = None,
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        ttl: Duration = 15,
+        on_lapse: Literal["cancel", "continue"] = "cancel",
+        cancel_grace: Duration = 10,
+        drain_grace: Duration = 30,
+    ) -> None:
+        self._handlers = dict(handlers)
+        self._urls = named_servers(url)
+        self._token = token(access_token)
+        self._threads = min(32, (os.cpu_count() or 1) + 4) if threads is None else threads
+        self._queues = list(queues)
+        self._name = name or f"{socket.gethostname()}-{os.getpid()}"
+        self._labels = dict(labels or {})
+        self._ttl = seconds(ttl)
+        self._on_lapse = OnLapse(on_lapse)
+        self._cancel_grace, self._drain_grace = seconds(cancel_grace), seconds(drain_grace)
+        self._driver: Driver | None = None
+        self._introduced = False
+        self._check()
+
+    async def run(self, *, signals: bool = False) -> Finish:
+        """Runs until it is drained, by :meth:`drain`, by the server, or with `signals` by SIGTERM or SIGINT.
+
+        A second signal makes it leave at once. If the task that awaits it is cancelled, handlers are told to stop and
+        their work is handed back.
+        """
+        if self._driver is not None:
+            raise RuntimeError("this worker runs already; each one runs once")
+        loop = asyncio.get_running_loop()
+        self._driver = Driver(self._setup(loop))
+        if signals:
+            for number in SIGNALS:
+                loop.add_signal_handler(number, self._on_signal, number)
+        self._driver.start()
+        finished = asyncio.wrap_future(self._driver.finished)
+        try:
+            return await asyncio.shield(finished)
+        except asyncio.CancelledError:
+            self.drain(0)
+            try:
+                await asyncio.shield(finished)
+            except asyncio.CancelledError:
+                self._driver.abandon()
+            raise
+        finally:
+            if signals:
+                for number in SIGNALS:
+                    loop.remove_signal_handler(number)
+
+    def run_sync(self) -> Finish:
+        """Runs on an event loop of its own, and obeys SIGTERM and SIGINT."""
+        return asyncio.run(self.run(signals=True))
+
+    def drain(self, grace: Duration | None = None) -> None:
+        """Takes nothing new, finishes what it has, then leaves. Handlers have so long; then they are told to stop.
+
+        From any thread. Saying it again can only make it shorter.
+        """
+        if self._driver is not None:
+            self._driver.drain(None if grace is None else seconds(grace))
+
+    def abandon(self) -> None:
+        """Leaves at once; the server gives its jobs to others when the session runs out. From any thread."""
+        if self._driver is not None:
+            self._driver.abandon()
+
+    def _on_signal(self, number: int) -> None:
+        loop = asyncio.get_running_loop()
+        print(
+            f"{signal.Signals(number).name}: draining; once more to leave at once",
+            file=sys.stderr,
+            flush=True,
+        )
+        self.drain()
+        for each in SIGNALS:
+            loop.add_signal_handler(each, self.abandon)
+
+    def _setup(self, loop: asyncio.AbstractEventLoop) -> Setup:
+        info = WorkerInfo(
+            name=limits.cut(self._name, limits.NAME_BYTES),
+            queues=self._queues,
+            kinds=sorted(self._handlers),
+            threads=self._threads,
+            labels=self._labels,
+            version=f"python {__version__}",
+            ttl=self._ttl,
+        )
+        return Setup(
+            session=Session(fresh_session(), info, self._on_lapse),
+            handlers=self._handlers,
+            addresses=Addresses(self._urls),
+            token=self._token,
+            loop=loop,
+            cancel_grace=self._cancel_grace,
+            drain_grace=self._drain_grace,
+            on_connected=self._introduce,
+        )
+
+    def _introduce(self, url: str, worker: str) -> None:
+        queues = " ".join(self._queues) or "all"
+        kinds = " ".join(sorted(self._handlers))
+        line = f"connected {url} · queues {queues}({self._threads}) · kinds {kinds} · worker {worker}"
+        if self._introduced:
+            _log.info("%s", line)
+        else:
+            self._introduced = True
+            print(line, file=sys.stderr, flush=True)
+
+    def _check(self) -> None:
+        if not self._handlers:
+            raise BadArguments('the app has no jobs; decorate a function with @app.job("…")')
+        if not 1 <= self._threads <= limits.THREADS:
+            raise BadArguments(f"threads is {self._threads}, allowed are 1 to {limits.THREADS}")
+        for what, names in (("queue", self._queues), ("kind", list(self._handlers))):
+            if len(names) > limits.WORKER_NAMES:
+                raise BadArguments(f"{len(names)} names of a {what}, the limit is {limits.WORKER_NAMES}")
+            for name in names:
+                check_name(what, name)
+
+
+__all__ = ["Finish", "Worker"]

@@ -1,0 +1,416 @@
+"""The session's thread: drives the state machine over the wire.
+
+It is a thread of its own, so that handlers and event loops, however busy, cannot keep it from pinging. Everything it
+decides comes from ``session.py``; here are only the clock, the connection, the threads and the handlers around it.
+Whatever happens elsewhere is posted to its inbox; nothing else touches its state.
+
+What can go wrong:
+
+- *The connection breaks, or the server restarts.* Another is dialled, at the next address if there are several, with
+  growing delays. Handlers go on; what was not acknowledged is sent again by the state machine.
+- *The leader closed the session.* A new life begins under a fresh id, on the next connection.
+- *The server is slow.* Messages wait in the outbox, log lines in their attempts; both are bounded.
+- *A handler does not stop.* It keeps its threads until it ends, because they are not free.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import logging
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from ..context import Attempt, Context
+from ..handler import Handler
+from ..outcome import Failed, Report
+from ..tries import backoff
+from .addresses import Addresses
+from .drain import Draining, Step
+from .messages import Fence, Log, Progress, ToLeader, ToWorker, Welcome, Why, Work, fresh_session, identity
+from .outbox import Outbox
+from .running import Alarm, Live, Running
+from .session import Act, DrainAsked, Finished, Offer, Reborn, Reconnect, Send, Session, Stop, Withdraw
+from .threads import Threads
+from .wire import Wire, answers
+
+_log = logging.getLogger("ganger.worker")
+
+#: Delays between tries to connect.
+FIRST_REDIAL = 0.1
+LONGEST_REDIAL = 5.0
+#: Progress and log lines are sent at most this often.
+CHATTER_EVERY = 0.2
+#: Events taken in one turn before time is looked at again.
+TURN = 256
+#: The session looks around at least this often.
+LONGEST_SLEEP = 3600.0
+#: Log texts of attempts that ended while there was no connection.
+LATE_LOGS = 64
+#: How long handlers may take to stop when the worker leaves at once.
+ABANDON_WITHIN = 1.0
+
+
+@dataclass(frozen=True)
+class Finish:
+    """How a worker's run ended."""
+
+    #: Leases whose end was not acknowledged; the leader gives them to others when the session runs out.
+    unfinished: int
+
+    @property
+    def drained(self) -> bool:
+        """Everything it held was acknowledged."""
+        return self.unfinished == 0
+
+
+@dataclass
+class Setup:
+    """What a session needs to begin."""
+
+    session: Session
+    handlers: Mapping[str, Handler]
+    addresses: Addresses
+    token: str | None
+    loop: asyncio.AbstractEventLoop
+    cancel_grace: float
+    drain_grace: float
+    #: Told once for each connection: the address and the worker's id.
+    on_connected: Callable[[str, str], None]
+
+
+class Driver:
+    """A session at work."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._session = setup.session
+        self._threads = Threads(setup.session.worker.threads)
+        self._running = Running(setup.loop, self._post_ended)
+        self._outbox = Outbox()
+        self._late_logs: deque[ToLeader] = deque(maxlen=LATE_LOGS)
+        self._held: dict[Fence, Work] = {}
+        self._started: dict[Fence, float] = {}
+        self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._wire: Wire | None = None
+        self._failures = 0
+        self._redial_at: float | None = None
+        self._chatter_at: float | None = None
+        self._chatter_rung = False
+        self._draining: Draining | None = None
+        self._finish: Finish | None = None
+        self._thread = threading.Thread(target=self._run, name="ganger-session", daemon=True)
+        #: Done when the worker has left.
+        self.finished: concurrent.futures.Future[Finish] = concurrent.futures.Future()
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def drain(self, grace: float | None = None) -> None:
+        """Takes nothing new; leaves when the rest is done, or after so long. From any thread."""
+        self._inbox.put(partial(self._begin_drain, grace))
+
+    def abandon(self) -> None:
+        """Leaves at once. From any thread."""
+        self._inbox.put(self._abandon)
+
+    def _run(self) -> None:
+        try:
+            self._dial()
+            self._send()
+            while self._finish is None:
+                self._turn()
+            self._leave()
+        except BaseException as error:
+            _log.exception("the session's thread failed")
+            self.finished.set_exception(error)
+        else:
+            self.finished.set_result(self._finish)
+        finally:
+            self._running.close()
+            if self._wire is not None:
+                self._wire.close()
+
+    def _turn(self) -> None:
+        try:
+            self._inbox.get(timeout=max(0.0, self._due() - time.monotonic()))()
+            # Many events come at once under load; one turn takes them all.
+            for _ in range(TURN):
+                self._inbox.get_nowait()()
+        except queue.Empty:
+            pass
+        self._tick()
+        self._start_what_fits()
+        self._send()
+
+    def _due(self) -> float:
+        draining = self._draining.due() if self._draining is not None else None
+        times = (
+            self._session.next_tick(),
+            self._running.due(),
+            self._outbox.due(),
+            self._redial_at,
+            self._chatter_at,
+            draining,
+        )
+        return min((at for at in times if at is not None), default=time.monotonic() + LONGEST_SLEEP)
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        due = self._session.next_tick()
+        if due is not None and now >= due:
+            self._perform(self._session.tick(now))
+        for fence, alarm in self._running.alarms(now):
+            if alarm is Alarm.TIMEOUT:
+                self._perform(self._session.stop_handler(fence, Why.TIMEOUT))
+            else:
+                self._running.still_deaf(now, fence, self._setup.cancel_grace)
+        self._tick_drain(now)
+        if self._chatter_at is not None and now >= self._chatter_at:
+            self._chatter_at = None
+            self._send_chatter(now)
+        if self._redial_at is not None and now >= self._redial_at:
+            self._dial()
+
+    def _tick_drain(self, now: float) -> None:
+        if self._draining is None:
+            return
+        if self._session.unfinished == 0 and not self._session.is_open:
+            self._draining.only_goodbye_is_left(now)
+        step = self._draining.step(now)
+        if step is Step.STOP_HANDLERS:
+            for fence in self._running.fences():
+                self._perform(self._session.stop_handler(fence, Why.DRAINING))
+        elif step is Step.GIVE_UP and self._finish is None:
+            self._finish = Finish(self._session.unfinished)
+
+    def _perform(self, acts: list[Act]) -> None:
+        now = time.monotonic()
+        for act in acts:
+            if isinstance(act, Send):
+                self._outbox.push(now, act.message)
+            elif isinstance(act, Offer):
+                self._held[act.work.fence] = act.work
+                self._threads.queue(act.work.fence, act.work.threads)
+            elif isinstance(act, Withdraw):
+                self._threads.withdraw(act.fence)
+                self._held.pop(act.fence, None)
+            elif isinstance(act, Stop):
+                self._running.stop(now, act.fence, act.why, self._setup.cancel_grace)
+            elif isinstance(act, Reconnect):
+                self._setup.addresses.broke(greeted=False)
+                self._reconnect("the server did not answer in time")
+            elif isinstance(act, Reborn):
+                self._be_reborn()
+            elif isinstance(act, DrainAsked):
+                self._begin_drain(None)
+            elif isinstance(act, Finished):
+                self._finish = Finish(0)
+
+    def _start_what_fits(self) -> None:
+        while self._finish is None:
+            granted = self._threads.next()
+            if granted is None:
+                return
+            fence, threads = granted
+            now = time.monotonic()
+            work = self._held.pop(fence, None)
+            if work is None or not self._session.try_start(now, fence):
+                # Withdrawn or lapsed meanwhile: the state machine hands it back.
+                self._threads.release(threads)
+                continue
+            self._start(now, work, threads)
+
+    def _start(self, now: float, work: Work, granted: int) -> None:
+        handler = self._setup.handlers.get(work.kind)
+        if handler is None:
+            self._threads.release(granted)
+            report = Failed(f"this worker has no handler for kind `{work.kind}`")
+            self._perform(self._session.ended(work.fence, report, 0.0))
+            return
+        attempt = Attempt(
+            job_id=identity("job_", work.job),
+            kind=work.kind,
+            queue=work.queue,
+            number=work.attempt,
+            max_attempts=work.max_attempts,
+            threads=work.threads,
+            timeout=work.timeout,
+            traceparent=work.traceparent,
+        )
+        self._started[work.fence] = now
+        self._running.begin(now, Live(work, Context(attempt, self._ring), handler, granted))
+
+    def _post_ended(self, fence: Fence, report: Report) -> None:
+        at = time.monotonic()
+        self._inbox.put(lambda: self._on_ended(fence, report, at))
+
+    def _on_ended(self, fence: Fence, report: Report, at: float) -> None:
+        live = self._running.remove(fence)
+        if live is None:
+            return
+        text = live.context._take().log
+        if text:
+            log = Log(live.work.job, fence, text)
+            if self._session.is_open:
+                self._outbox.push(at, log)
+            else:
+                self._late_logs.append(log)
+        self._threads.release(live.granted)
+        self._perform(self._session.ended(fence, report, at - self._started.pop(fence, at)))
+
+    def _send(self) -> None:
+        self._outbox.settle(time.monotonic(), idle=len(self._running) == 0)
+        while self._wire is not None and self._outbox.is_ready:
+            message = self._outbox.peek()
+            if not self._wire.try_send(message):
+                # There will be word when there is room.
+                return
+            self._outbox.pop()
+
+    def _ring(self) -> None:
+        """A handler has something to say. From any thread."""
+        if not self._chatter_rung:
+            self._chatter_rung = True
+            self._inbox.put(self._on_chatter)
+
+    def _on_chatter(self) -> None:
+        if self._chatter_at is None:
+            self._chatter_at = time.monotonic() + CHATTER_EVERY
+
+    def _send_chatter(self, now: float) -> None:
+        if not self._session.is_open:
+            # The next welcome sends it.
+            return
+        # Before what was said is taken: whoever speaks from here on rings again.
+        self._chatter_rung = False
+        for live in self._running:
+            if not self._outbox.has_room:
+                self._chatter_at = now + CHATTER_EVERY
+                return
+            job, fence, said = live.work.job, live.work.fence, live.context._take()
+            if said.progress is not None:
+                self._outbox.push(now, Progress(job, fence, *said.progress))
+            if said.log:
+                self._outbox.push(now, Log(job, fence, said.log))
+
+    def _dial(self) -> None:
+        self._redial_at = None
+        self._connect(self._setup.addresses.dial())
+
+    def _connect(self, url: str) -> None:
+        def message(wire: Wire, said: ToWorker) -> None:
+            self._inbox.put(partial(self._on_message, wire, said))
+
+        def broken(wire: Wire, reason: str) -> None:
+            self._inbox.put(partial(self._on_broken, wire, reason))
+
+        self._wire = Wire(url, self._setup.token, message, lambda: self._inbox.put(_nothing), broken)
+        self._perform(self._session.connected(time.monotonic()))
+
+    def _on_message(self, wire: Wire, said: ToWorker) -> None:
+        if wire is not self._wire:
+            return
+        now, was_open = time.monotonic(), self._session.is_open
+        acts = self._session.receive(now, self._session.stream, said)
+        if self._session.is_open and not was_open:
+            self._failures = 0
+            # Before the results: the log of an attempt that is over is not taken any more.
+            while self._late_logs:
+                self._outbox.push(now, self._late_logs.popleft())
+            self._chatter_at = now
+            self._setup.on_connected(wire.url, identity("wrk_", self._session.id))
+        self._perform(acts)
+        if isinstance(said, Welcome) and said.leader and self._session.is_open:
+            self._call_leader(said.leader)
+
+    def _on_broken(self, wire: Wire, reason: str) -> None:
+        if wire is not self._wire:
+            return
+        greeted = self._session.is_open
+        self._session.disconnected()
+        self._setup.addresses.broke(greeted)
+        self._reconnect(reason)
+
+    def _reconnect(self, reason: str) -> None:
+        delay = backoff(self._failures, FIRST_REDIAL, LONGEST_REDIAL)
+        self._failures += 1
+        _log.warning("not connected: %s; trying again in %.1f s", reason, delay)
+        self._hang_up()
+        self._redial_at = time.monotonic() + delay
+
+    def _hang_up(self) -> None:
+        if self._wire is not None:
+            self._wire.close()
+            self._wire = None
+        self._outbox.clear()
+
+    def _be_reborn(self) -> None:
+        old, new = self._session.id, fresh_session()
+        was, becomes = identity("wrk_", old), identity("wrk_", new)
+        _log.warning("session %s was closed by the server; going on as %s", was, becomes)
+        self._session = self._session.reborn(new)
+        self._reconnect("the server closed the session")
+
+    def _call_leader(self, url: str) -> None:
+        """Calls the leader that a welcome named; the present connection stays until it answers."""
+        leader, wire = self._setup.addresses.leader(url), self._wire
+        if leader is None or wire is None:
+            return
+
+        def probe() -> None:
+            if answers(leader):
+                self._inbox.put(partial(self._move, wire, leader))
+            else:
+                _log.debug("the leader at %s cannot be reached from here", leader)
+
+        threading.Thread(target=probe, name="ganger-probe", daemon=True).start()
+
+    def _move(self, wire: Wire, leader: str) -> None:
+        if wire is not self._wire:
+            return
+        _log.info("moves to the leader at %s", leader)
+        self._session.disconnected()
+        self._hang_up()
+        self._setup.addresses.move_to(leader)
+        self._connect(leader)
+
+    def _begin_drain(self, grace: float | None) -> None:
+        now = time.monotonic()
+        grace = self._setup.drain_grace if grace is None else grace
+        if self._draining is not None:
+            self._draining.hasten(now, grace)
+            return
+        _log.info("draining: takes nothing new, running handlers have %.0f s", grace)
+        self._draining = Draining(now, grace, self._setup.cancel_grace)
+        self._perform(self._session.drain())
+
+    def _abandon(self) -> None:
+        """Stops every handler that can be stopped, and says nothing: the leader ends the session by its TTL."""
+        now = time.monotonic()
+        self._finish = Finish(self._session.unfinished)
+        self._hang_up()
+        for fence in self._running.fences():
+            self._running.stop(now, fence, Why.DRAINING, self._setup.cancel_grace)
+        while len(self._running) and time.monotonic() < now + ABANDON_WITHIN:
+            try:
+                self._inbox.get(timeout=max(0.0, now + ABANDON_WITHIN - time.monotonic()))()
+            except queue.Empty:
+                return
+
+    def _leave(self) -> None:
+        wire, finish = self._wire, self._finish
+        if finish is not None and not finish.drained:
+            _log.warning("left with %d leases whose end was not acknowledged", finish.unfinished)
+        elif wire is not None:
+            wire.finish()
+
+
+def _nothing() -> None:
+    """Wakes the session's thread."""

@@ -1,0 +1,59 @@
+"""The jobs of the worker processes in the tests. What they do, they write down in the test's folder."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+from ganger import App, Context
+
+app = App()
+
+
+def note(line: str) -> None:
+    """One line, whole, whatever happens to the process next."""
+    folder = Path(os.environ["GANGER_TEST_FOLDER"])
+    descriptor = os.open(folder / "notes", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(descriptor, f"{line}\n".encode())
+    os.close(descriptor)
+
+
+def opened(gate: str) -> bool:
+    return (Path(os.environ["GANGER_TEST_FOLDER"]) / gate).exists()
+
+
+@app.job("gated")
+def gated(name: str, gate: str = "gate", *, ctx: Context = Context.current) -> str:
+    """Runs until its gate is opened, or it is told to stop."""
+    note(f"started {name} {ctx.attempt}")
+    while not opened(gate):
+        ctx.sleep(0.02)
+    note(f"ended {name} {ctx.attempt}")
+    return f"{name} {ctx.attempt}"
+
+
+@app.job("deaf")
+def deaf(name: str, gate: str = "gate", *, ctx: Context = Context.current) -> str:
+    """Runs until its gate is opened, whatever it is told."""
+    note(f"started {name} {ctx.attempt}")
+    while not opened(gate):
+        time.sleep(0.02)
+    note(f"ended {name} {ctx.attempt}")
+    return f"{name} {ctx.attempt}"
+
+
+@app.job("quick")
+async def quick(number: int) -> int:
+    """Takes a moment."""
+    await asyncio.sleep(0.01)
+    note(f"ran {number}")
+    return number * 2
+
+
+@app.job("blocks")
+async def blocks(seconds: float) -> str:
+    """Blocks the whole event loop, as an async handler must not."""
+    time.sleep(seconds)
+    return "blocked"
