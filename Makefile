@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 CARGO ?= cargo
 
-.PHONY: help run test setup fmt lint unit sim soak bench deny generate clean
+.PHONY: help run test setup fmt lint unit python sim soak bench deny generate clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -12,7 +12,7 @@ run: ## Build Ganger and start it: server, local worker, SQLite, on http://127.0
 	@scripts/setup build
 	$(CARGO) run --locked --release -p ganger -- dev
 
-test: setup fmt lint unit sim ## Everything a change must pass
+test: setup fmt lint unit python sim ## Everything a change must pass
 	@echo "all tests passed"
 
 setup: ## Install what building and testing needs
@@ -26,6 +26,10 @@ lint:
 
 unit:
 	$(CARGO) test --locked --workspace
+
+# After the unit tests, which build the binary that it tests against.
+python: ## The Python SDK: lints, types, tests against the real binary, the wheel
+	@scripts/python
 
 # A build of its own: it switches on the seeded bugs, which nothing that ships may contain.
 sim: ## The deterministic simulator and its seeded bugs
@@ -48,6 +52,7 @@ deny: ## Licences, sources and bans of every dependency
 
 generate: ## Make the generated wire types again
 	$(CARGO) run --locked -p ganger-proto --example generate
+	@scripts/python generate
 
 clean:
 	$(CARGO) clean
