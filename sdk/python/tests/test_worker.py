@@ -301,3 +301,68 @@ def test_the_async_client_does_what_the_other_does(server: Server) -> None:
             await client.cancel(handle.id)
 
     asyncio.run(story())
+
+
+def test_a_worker_whose_task_is_cancelled_hands_its_work_back(server: Server, client: Client) -> None:
+    app, begun = App(server.url), threading.Event()
+
+    @app.job("t.interrupted", queue="interrupted")
+    async def interrupted() -> None:
+        begun.set()
+        await asyncio.sleep(600)
+
+    handle = interrupted.enqueue_sync()
+
+    async def program() -> None:
+        run = asyncio.create_task(app.worker(url=server.url).run())
+        await asyncio.to_thread(begun.wait, 60)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+
+    asyncio.run(program())
+    assert [attempt.outcome for attempt in client.attempts(handle.id)] == ["released"]
+    assert client.cancel(handle.id).state == "cancelled"
+
+
+def test_an_async_handler_that_will_not_stop_keeps_its_threads_until_it_ends(server: Server, client: Client) -> None:
+    app, deaf, go_on = App(server.url), threading.Event(), threading.Event()
+
+    @app.job("t.deaf", queue="deaf")
+    async def deaf_one() -> str:
+        while not go_on.is_set():
+            try:
+                await asyncio.sleep(0.01)
+            except asyncio.CancelledError:
+                deaf.set()
+        return "at last"
+
+    @app.job("t.next", queue="deaf")
+    async def after() -> str:
+        return "ran"
+
+    with working(app, server.url, threads=1, queues=["deaf"], cancel_grace=0.1):
+        first = deaf_one.enqueue_sync()
+        eventually("it runs", lambda: client.get(first.id).state == "running")
+        second = after.enqueue_sync()
+        first.cancel()
+        assert deaf.wait(60)
+        assert client.get(second.id).state == "queued", "the only thread is not free"
+        go_on.set()
+        assert second.wait(60) == "ran"
+
+
+def test_a_client_survives_a_fork(server: Server) -> None:
+    import os
+
+    client = Client(server.url)
+    client.enqueue("t.forked", queue="nobody")
+    child = os.fork()
+    if child == 0:
+        try:
+            client.enqueue("t.forked", {"from": "the child"}, queue="nobody")
+            os._exit(0)
+        finally:
+            os._exit(1)
+    client.enqueue("t.forked", {"from": "the parent"}, queue="nobody")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
@@ -68,6 +69,7 @@ class Client:
     def __init__(self, url: str | None = None, token: str | None = None) -> None:
         self._servers = Servers(url, token)
         self._http = httpx.Client(follow_redirects=False)
+        self._process = os.getpid()
 
     def enqueue(
         self,
@@ -178,6 +180,9 @@ class Client:
         return self._try(Tries(self._servers, call), call)
 
     def _try(self, tries: Tries, call: Call[T]) -> T:
+        if self._process != os.getpid():
+            # A child of a fork must not talk on its parent's connections.
+            self._http, self._process = httpx.Client(follow_redirects=False), os.getpid()
         while True:
             try:
                 response = self._http.request(**tries.request)
