@@ -194,6 +194,15 @@ def test_addresses_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) ->
             Client(bad)
 
 
+def test_no_proxy_stands_between_us_and_this_machine(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    stub.answers = [(200, JOB)]
+    assert Client(stub.url).get("job_1").state == "queued"
+    assert all(tries.is_loopback(url) for url in ("http://localhost:1", "http://[::1]:1", "http://127.9.9.9"))
+    assert not any(tries.is_loopback(url) for url in ("http://a:1", "https://10.0.0.7", "http://localhost.example.com"))
+
+
 @pytest.mark.parametrize("bad", ["", "../queues", "a/b", "x?y", "job 1"])
 def test_what_is_no_id_is_not_sent(bad: str) -> None:
     with pytest.raises(TypeError, match="not the id of a job"):

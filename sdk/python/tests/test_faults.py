@@ -192,3 +192,22 @@ def test_a_worker_that_cannot_start_says_why(make_process: MakeProcess, flags: l
     worker = make_process("http://127.0.0.1:1", *flags)
     assert worker.finished() == 2
     assert "error" in worker.log.read_text()
+
+
+def test_signals_are_heard_although_a_handler_blocks_the_loop(
+    make_server: MakeServer, make_process: MakeProcess, tmp_path: Path
+) -> None:
+    server = make_server()
+    client = Client(server.url)
+    worker = make_process(server.url, "--drain-grace", "100ms", "--cancel-grace", "100ms").wait_connected()
+    job = client.enqueue(blocks.new(600))
+    eventually("it runs", lambda: client.get(job.id).state == "running")
+    worker.signal(signal.SIGTERM)
+    eventually("it drains", lambda: "draining: takes nothing new" in worker.said())
+    worker.signal(signal.SIGTERM)
+    assert worker.finished() == 8
+    impatient = make_process(server.url, "--drain-grace", "100ms", "--cancel-grace", "100ms").wait_connected()
+    client.enqueue(blocks.new(601))
+    eventually("it runs", lambda: len(client.list_jobs(state="running", kind="blocks").jobs) == 2)
+    impatient.signal(signal.SIGINT)
+    assert impatient.finished() == 8, "it gives up by itself when its graces are over"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import threading
 
@@ -9,12 +10,14 @@ import pytest
 
 from ganger import Context, limits, tries
 from ganger.context import Attempt
+from ganger.handler import Handler
 from ganger.outcome import Ok
 from ganger.worker.addresses import Addresses
 from ganger.worker.drain import ACKS, GOODBYE, Draining, Step
 from ganger.worker.hands import Hands
-from ganger.worker.messages import AttemptReport, Fence, Goodbye, Ping, Results, Term, identity
+from ganger.worker.messages import AttemptReport, Fence, Goodbye, Ping, Results, Term, Work, identity
 from ganger.worker.outbox import LINGER, Outbox
+from ganger.worker.running import SPENT_ALARMS, Live, Running
 from ganger.worker.threads import Threads
 
 
@@ -170,6 +173,21 @@ def test_a_flood_of_lines_keeps_the_last_whole_ones() -> None:
 def test_an_id_is_shown_as_the_server_shows_it() -> None:
     assert identity("job_", bytes(16)) == "job_" + "0" * 26
     assert identity("wrk_", bytes([255] * 16)) == "wrk_7" + "Z" * 25
+
+
+def test_alarms_of_attempts_that_are_over_do_not_pile_up() -> None:
+    def nothing() -> None: ...
+
+    handler = Handler("k", nothing)
+    running = Running(asyncio.new_event_loop(), lambda fence, report: None)
+    for seq in range(1000):
+        work = Work(b"", fence(seq), 1, 1, "k", "default", "null", 3600.0, 5, None)
+        running.begin(float(seq), Live(work, Context(Attempt(), bell=lambda: None), handler, 1))
+        if seq >= 3:
+            running.remove(fence(seq - 3))
+    assert len(running) == 3 and len(running._alarms) <= SPENT_ALARMS + 2 * len(running)
+    assert [found.seq for found, _ in running.alarms(10_000.0)] == [997, 998, 999]
+    running.close()
 
 
 def test_threads_of_handlers_are_used_again() -> None:

@@ -256,6 +256,19 @@ def test_work_that_finds_no_threads_is_handed_back_after_a_second(lead: Callable
         stream.hear("goodbye")
 
 
+def test_no_proxy_stands_between_a_worker_and_this_machine(
+    lead: Callable[[], Leader], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "grpc_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    leader = lead()
+    with working(echoing(), leader.url):
+        stream = leader.stream()
+        stream.welcome()
+        leave(stream)
+        stream.hear("goodbye")
+
+
 def test_a_kind_that_it_does_not_have_is_an_error_and_not_the_end(lead: Callable[[], Leader]) -> None:
     leader = lead()
     with working(echoing(), leader.url):

@@ -68,7 +68,7 @@ class AsyncClient:
 
     def __init__(self, url: str | None = None, token: str | None = None) -> None:
         self._servers = Servers(url, token)
-        self._http = httpx.AsyncClient(follow_redirects=False)
+        self._http = httpx.AsyncClient(**self._servers.http)
 
     async def enqueue(
         self,

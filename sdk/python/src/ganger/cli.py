@@ -15,9 +15,8 @@ from .durations import seconds
 from .errors import BadArguments
 from .version import __version__
 
-#: Exit codes, the same as those of the `ganger` binary where they mean the same.
+#: Exit code of a command that cannot be understood, as of the `ganger` binary.
 USAGE = 2
-UNFINISHED = 8
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,13 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         worker = app.worker(**_options(given))
     except (BadArguments, ValueError) as error:
         _fail("cannot start the worker", str(error), "see python -m ganger worker --help")
-    finish = worker.run_sync()
-    if finish.drained:
-        print("drained", file=sys.stderr, flush=True)
-    # At once: a handler that never ends, or a thread of its own making, must not keep the process.
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0 if finish.drained else UNFINISHED)
+    worker.run_sync()
+    print("drained", file=sys.stderr, flush=True)
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:

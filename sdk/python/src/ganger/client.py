@@ -68,7 +68,7 @@ class Client:
 
     def __init__(self, url: str | None = None, token: str | None = None) -> None:
         self._servers = Servers(url, token)
-        self._http = httpx.Client(follow_redirects=False)
+        self._http = httpx.Client(**self._servers.http)
         self._process = os.getpid()
 
     def enqueue(
@@ -182,7 +182,7 @@ class Client:
     def _try(self, tries: Tries, call: Call[T]) -> T:
         if self._process != os.getpid():
             # A child of a fork must not talk on its parent's connections.
-            self._http, self._process = httpx.Client(follow_redirects=False), os.getpid()
+            self._http, self._process = httpx.Client(**self._servers.http), os.getpid()
         while True:
             try:
                 response = self._http.request(**tries.request)

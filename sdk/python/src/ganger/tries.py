@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import json
 import os
 import random
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -30,6 +32,13 @@ CONNECT = 5.0
 ANSWER = 30.0
 
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+
+class HttpOptions(TypedDict):
+    """Settings of the HTTP library."""
+
+    follow_redirects: bool
+    trust_env: bool
 
 
 def backoff(failures: int, first: float = FIRST_DELAY, longest: float = LONGEST_DELAY) -> float:
@@ -55,6 +64,15 @@ def token(given: str | None) -> str | None:
     return given if given is not None else os.environ.get("GANGER_TOKEN") or None
 
 
+def is_loopback(url: str) -> bool:
+    """Whether it is this machine, to which no proxy leads, whatever the environment says about proxies."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 class Servers:
     """The servers of one cluster, and which of them is asked."""
 
@@ -67,6 +85,11 @@ class Servers:
     def asked(self) -> str:
         """The one that answered last, or is to be tried next."""
         return self.urls[self._asked % len(self.urls)]
+
+    @property
+    def http(self) -> HttpOptions:
+        """How the HTTP library is to be set up."""
+        return {"follow_redirects": False, "trust_env": not all(is_loopback(url) for url in self.urls)}
 
     def failed(self, url: str) -> None:
         """That one did not answer: the next one is asked, unless another call has moved on already."""

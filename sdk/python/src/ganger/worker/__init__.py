@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import logging
 import os
 import signal
@@ -28,6 +29,8 @@ _log = logging.getLogger("ganger.worker")
 
 #: Signals that ask for a drain, and the second time for an end.
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
+#: Exit code of a worker that left work unfinished: partial failure, as of the `ganger` binary.
+UNFINISHED = 8
 
 
 class Worker:
@@ -64,23 +67,26 @@ class Worker:
         self._cancel_grace, self._drain_grace = seconds(cancel_grace), seconds(drain_grace)
         self._driver: Driver | None = None
         self._introduced = False
+        self._signalled = False
         self._check()
 
     async def run(self, *, signals: bool = False) -> Finish:
-        """Runs until it is drained, by :meth:`drain`, by the server, or with `signals` by SIGTERM or SIGINT.
+        """Runs until it is drained, by :meth:`drain` or by the server.
 
-        A second signal makes it leave at once. If the task that awaits it is cancelled, handlers are told to stop and
-        their work is handed back.
+        With `signals` the process is the worker's own: SIGTERM and SIGINT drain it, a second one makes it leave at
+        once, and if it has to leave work unfinished, the process ends with exit code 8. If the task that awaits it is
+        cancelled, handlers are told to stop and their work is handed back.
         """
         if self._driver is not None:
             raise RuntimeError("this worker runs already; each one runs once")
-        loop = asyncio.get_running_loop()
-        self._driver = Driver(self._setup(loop))
+        self._driver = Driver(self._setup(asyncio.get_running_loop()))
+        before = {}
         if signals:
-            for number in SIGNALS:
-                loop.add_signal_handler(number, self._on_signal, number)
-        self._driver.start()
+            # Neither through the loop, which may be kept busy by the very handler that is to end.
+            self._driver.finished.add_done_callback(_exit_if_unfinished)
+            before = {number: signal.signal(number, self._on_signal) for number in SIGNALS}
         finished = asyncio.wrap_future(self._driver.finished)
+        self._driver.start()
         try:
             return await asyncio.shield(finished)
         except asyncio.CancelledError:
@@ -91,9 +97,8 @@ class Worker:
                 self._driver.abandon()
             raise
         finally:
-            if signals:
-                for number in SIGNALS:
-                    loop.remove_signal_handler(number)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def run_sync(self) -> Finish:
         """Runs on an event loop of its own, and obeys SIGTERM and SIGINT."""
@@ -112,16 +117,15 @@ class Worker:
         if self._driver is not None:
             self._driver.abandon()
 
-    def _on_signal(self, number: int) -> None:
-        loop = asyncio.get_running_loop()
-        print(
-            f"{signal.Signals(number).name}: draining; once more to leave at once",
-            file=sys.stderr,
-            flush=True,
-        )
+    def _on_signal(self, number: int, _frame: object) -> None:
+        # Only what is safe in the middle of anything: `print` is not.
+        if self._signalled:
+            self.abandon()
+            return
+        self._signalled = True
+        name = signal.Signals(number).name
+        os.write(2, f"{name}: draining; once more to leave at once\n".encode())
         self.drain()
-        for each in SIGNALS:
-            loop.add_signal_handler(each, self.abandon)
 
     def _setup(self, loop: asyncio.AbstractEventLoop) -> Setup:
         info = WorkerInfo(
@@ -164,6 +168,13 @@ class Worker:
                 raise BadArguments(f"{len(names)} names of a {what}, the limit is {limits.WORKER_NAMES}")
             for name in names:
                 check_name(what, name)
+
+
+def _exit_if_unfinished(finished: concurrent.futures.Future[Finish]) -> None:
+    """Ends the process from the session's thread: handlers that do not end may hold every other one."""
+    if finished.exception() is None and not finished.result().drained:
+        logging.shutdown()
+        os._exit(UNFINISHED)
 
 
 __all__ = ["Finish", "Worker"]

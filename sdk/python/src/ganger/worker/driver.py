@@ -29,21 +29,16 @@ from functools import partial
 from ..context import Attempt, Context
 from ..handler import Handler
 from ..outcome import Failed, Report
-from ..tries import backoff
 from .addresses import Addresses
+from .connection import Connection
 from .drain import Draining, Step
 from .messages import Fence, Log, Progress, ToLeader, ToWorker, Welcome, Why, Work, fresh_session, identity
-from .outbox import Outbox
 from .running import Alarm, Live, Running
 from .session import Act, DrainAsked, Finished, Offer, Reborn, Reconnect, Send, Session, Stop, Withdraw
 from .threads import Threads
-from .wire import Wire, answers
 
 _log = logging.getLogger("ganger.worker")
 
-#: Delays between tries to connect.
-FIRST_REDIAL = 0.1
-LONGEST_REDIAL = 5.0
 #: Progress and log lines are sent at most this often.
 CHATTER_EVERY = 0.2
 #: Events taken in one turn before time is looked at again.
@@ -92,14 +87,11 @@ class Driver:
         self._session = setup.session
         self._threads = Threads(setup.session.worker.threads)
         self._running = Running(setup.loop, self._post_ended)
-        self._outbox = Outbox()
         self._late_logs: deque[ToLeader] = deque(maxlen=LATE_LOGS)
         self._held: dict[Fence, Work] = {}
         self._started: dict[Fence, float] = {}
         self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._wire: Wire | None = None
-        self._failures = 0
-        self._redial_at: float | None = None
+        self._connection = Connection(setup.addresses, setup.token, self._inbox.put, self)
         self._chatter_at: float | None = None
         self._chatter_rung = False
         self._draining: Draining | None = None
@@ -122,7 +114,7 @@ class Driver:
 
     def _run(self) -> None:
         try:
-            self._dial()
+            self._connection.dial()
             self._send()
             while self._finish is None:
                 self._turn()
@@ -134,8 +126,7 @@ class Driver:
             self.finished.set_result(self._finish)
         finally:
             self._running.close()
-            if self._wire is not None:
-                self._wire.close()
+            self._connection.hang_up()
 
     def _turn(self) -> None:
         try:
@@ -154,8 +145,7 @@ class Driver:
         times = (
             self._session.next_tick(),
             self._running.due(),
-            self._outbox.due(),
-            self._redial_at,
+            self._connection.due(),
             self._chatter_at,
             draining,
         )
@@ -175,8 +165,7 @@ class Driver:
         if self._chatter_at is not None and now >= self._chatter_at:
             self._chatter_at = None
             self._send_chatter(now)
-        if self._redial_at is not None and now >= self._redial_at:
-            self._dial()
+        self._connection.tick(now)
 
     def _tick_drain(self, now: float) -> None:
         if self._draining is None:
@@ -194,7 +183,7 @@ class Driver:
         now = time.monotonic()
         for act in acts:
             if isinstance(act, Send):
-                self._outbox.push(now, act.message)
+                self._connection.push(now, act.message)
             elif isinstance(act, Offer):
                 self._held[act.work.fence] = act.work
                 self._threads.queue(act.work.fence, act.work.threads)
@@ -204,8 +193,7 @@ class Driver:
             elif isinstance(act, Stop):
                 self._running.stop(now, act.fence, act.why, self._setup.cancel_grace)
             elif isinstance(act, Reconnect):
-                self._setup.addresses.broke(greeted=False)
-                self._reconnect("the server did not answer in time")
+                self._connection.unanswered()
             elif isinstance(act, Reborn):
                 self._be_reborn()
             elif isinstance(act, DrainAsked):
@@ -259,20 +247,14 @@ class Driver:
         if text:
             log = Log(live.work.job, fence, text)
             if self._session.is_open:
-                self._outbox.push(at, log)
+                self._connection.push(at, log)
             else:
                 self._late_logs.append(log)
         self._threads.release(live.granted)
         self._perform(self._session.ended(fence, report, at - self._started.pop(fence, at)))
 
     def _send(self) -> None:
-        self._outbox.settle(time.monotonic(), idle=len(self._running) == 0)
-        while self._wire is not None and self._outbox.is_ready:
-            message = self._outbox.peek()
-            if not self._wire.try_send(message):
-                # There will be word when there is room.
-                return
-            self._outbox.pop()
+        self._connection.send(idle=len(self._running) == 0)
 
     def _ring(self) -> None:
         """A handler has something to say. From any thread."""
@@ -291,95 +273,42 @@ class Driver:
         # Before what was said is taken: whoever speaks from here on rings again.
         self._chatter_rung = False
         for live in self._running:
-            if not self._outbox.has_room:
+            if not self._connection.has_room:
                 self._chatter_at = now + CHATTER_EVERY
                 return
             job, fence, said = live.work.job, live.work.fence, live.context._take()
             if said.progress is not None:
-                self._outbox.push(now, Progress(job, fence, *said.progress))
+                self._connection.push(now, Progress(job, fence, *said.progress))
             if said.log:
-                self._outbox.push(now, Log(job, fence, said.log))
+                self._connection.push(now, Log(job, fence, said.log))
 
-    def _dial(self) -> None:
-        self._redial_at = None
-        self._connect(self._setup.addresses.dial())
-
-    def _connect(self, url: str) -> None:
-        def message(wire: Wire, said: ToWorker) -> None:
-            self._inbox.put(partial(self._on_message, wire, said))
-
-        def broken(wire: Wire, reason: str) -> None:
-            self._inbox.put(partial(self._on_broken, wire, reason))
-
-        self._wire = Wire(url, self._setup.token, message, lambda: self._inbox.put(_nothing), broken)
+    def dialled(self) -> None:
+        """A new stream is there: greet."""
         self._perform(self._session.connected(time.monotonic()))
 
-    def _on_message(self, wire: Wire, said: ToWorker) -> None:
-        if wire is not self._wire:
-            return
+    def heard(self, message: ToWorker) -> None:
+        """The server said something on the present stream."""
         now, was_open = time.monotonic(), self._session.is_open
-        acts = self._session.receive(now, self._session.stream, said)
+        acts = self._session.receive(now, self._session.stream, message)
         if self._session.is_open and not was_open:
-            self._failures = 0
             # Before the results: the log of an attempt that is over is not taken any more.
             while self._late_logs:
-                self._outbox.push(now, self._late_logs.popleft())
+                self._connection.push(now, self._late_logs.popleft())
             self._chatter_at = now
-            self._setup.on_connected(wire.url, identity("wrk_", self._session.id))
+            self._setup.on_connected(self._connection.url, identity("wrk_", self._session.id))
+            self._connection.welcomed(message.leader if isinstance(message, Welcome) else "")
         self._perform(acts)
-        if isinstance(said, Welcome) and said.leader and self._session.is_open:
-            self._call_leader(said.leader)
 
-    def _on_broken(self, wire: Wire, reason: str) -> None:
-        if wire is not self._wire:
-            return
-        greeted = self._session.is_open
+    def broke(self) -> None:
+        """The present stream is over. That alone proves nothing."""
         self._session.disconnected()
-        self._setup.addresses.broke(greeted)
-        self._reconnect(reason)
-
-    def _reconnect(self, reason: str) -> None:
-        delay = backoff(self._failures, FIRST_REDIAL, LONGEST_REDIAL)
-        self._failures += 1
-        _log.warning("not connected: %s; trying again in %.1f s", reason, delay)
-        self._hang_up()
-        self._redial_at = time.monotonic() + delay
-
-    def _hang_up(self) -> None:
-        if self._wire is not None:
-            self._wire.close()
-            self._wire = None
-        self._outbox.clear()
 
     def _be_reborn(self) -> None:
         old, new = self._session.id, fresh_session()
         was, becomes = identity("wrk_", old), identity("wrk_", new)
         _log.warning("session %s was closed by the server; going on as %s", was, becomes)
         self._session = self._session.reborn(new)
-        self._reconnect("the server closed the session")
-
-    def _call_leader(self, url: str) -> None:
-        """Calls the leader that a welcome named; the present connection stays until it answers."""
-        leader, wire = self._setup.addresses.leader(url), self._wire
-        if leader is None or wire is None:
-            return
-
-        def probe() -> None:
-            if answers(leader):
-                self._inbox.put(partial(self._move, wire, leader))
-            else:
-                _log.debug("the leader at %s cannot be reached from here", leader)
-
-        threading.Thread(target=probe, name="ganger-probe", daemon=True).start()
-
-    def _move(self, wire: Wire, leader: str) -> None:
-        if wire is not self._wire:
-            return
-        _log.info("moves to the leader at %s", leader)
-        self._session.disconnected()
-        self._hang_up()
-        self._setup.addresses.move_to(leader)
-        self._connect(leader)
+        self._connection.reconnect("the server closed the session")
 
     def _begin_drain(self, grace: float | None) -> None:
         now = time.monotonic()
@@ -395,7 +324,7 @@ class Driver:
         """Stops every handler that can be stopped, and says nothing: the leader ends the session by its TTL."""
         now = time.monotonic()
         self._finish = Finish(self._session.unfinished)
-        self._hang_up()
+        self._connection.hang_up()
         for fence in self._running.fences():
             self._running.stop(now, fence, Why.DRAINING, self._setup.cancel_grace)
         while len(self._running) and time.monotonic() < now + ABANDON_WITHIN:
@@ -405,12 +334,8 @@ class Driver:
                 return
 
     def _leave(self) -> None:
-        wire, finish = self._wire, self._finish
+        finish = self._finish
         if finish is not None and not finish.drained:
             _log.warning("left with %d leases whose end was not acknowledged", finish.unfinished)
-        elif wire is not None:
-            wire.finish()
-
-
-def _nothing() -> None:
-    """Wakes the session's thread."""
+        else:
+            self._connection.finish()

@@ -18,6 +18,9 @@ from .messages import Fence, Why, Work
 
 _log = logging.getLogger("ganger.worker")
 
+#: Alarms of attempts that are over, kept before they are cleared away.
+SPENT_ALARMS = 64
+
 
 class Alarm(Enum):
     """What an attempt's time brings."""
@@ -90,7 +93,12 @@ class Running:
 
     def remove(self, fence: Fence) -> Live | None:
         """It is over."""
-        return self._live.pop(fence, None)
+        live = self._live.pop(fence, None)
+        if len(self._alarms) > 2 * len(self._live) + SPENT_ALARMS:
+            # Most belong to attempts that are over, and would lie there until the timeouts of those.
+            self._alarms = [(one.alarm[0], one.work.fence) for one in self if one.alarm is not None]
+            heapq.heapify(self._alarms)
+        return live
 
     def fences(self) -> list[Fence]:
         """Leases that run."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 from .messages import Fence
 
 
@@ -16,24 +14,26 @@ class Threads:
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self.free = capacity
-        self._line: deque[tuple[Fence, int]] = deque()
+        # In the order of arrival.
+        self._line: dict[Fence, int] = {}
 
     def queue(self, fence: Fence, wanted: int) -> None:
         """Work that waits for threads."""
-        self._line.append((fence, min(max(wanted, 1), self._capacity)))
+        self._line[fence] = min(max(wanted, 1), self._capacity)
 
     def withdraw(self, fence: Fence) -> None:
         """It does not wait any more."""
-        if any(waiting == fence for waiting, _ in self._line):
-            self._line = deque(entry for entry in self._line if entry[0] != fence)
+        self._line.pop(fence, None)
 
     def next(self) -> tuple[Fence, int] | None:
         """The head of the line and its threads, if so many are free. They must be released."""
-        if not self._line or self._line[0][1] > self.free:
-            return None
-        fence, granted = self._line.popleft()
-        self.free -= granted
-        return fence, granted
+        for fence, wanted in self._line.items():
+            if wanted > self.free:
+                return None
+            del self._line[fence]
+            self.free -= wanted
+            return fence, wanted
+        return None
 
     def release(self, granted: int) -> None:
         """Threads that are free again."""
