@@ -15,6 +15,7 @@ use crate::ids::{JobId, SessionId};
 use crate::job::{JobOptions, JobSpec, State};
 use crate::kind::KindSettings;
 use crate::lease::Fence;
+use crate::minutes::Counted;
 use crate::name::{Kind, Labels, QueueName};
 use crate::outcome::Outcome;
 use crate::queue::QueueSettings;
@@ -28,6 +29,16 @@ pub struct Batch {
     pub number: u64,
     /// Applied in order; all or none.
     pub changes: Vec<Change>,
+    /// What they count for. A store adds [`Counted::settled`] to its buckets, in the same transaction.
+    pub counted: Counted,
+}
+
+impl Batch {
+    /// A batch of which nothing is counted.
+    #[must_use]
+    pub fn new(number: u64, changes: Vec<Change>) -> Batch {
+        Batch { number, changes, counted: Counted::default() }
+    }
 }
 
 /// One durable change.

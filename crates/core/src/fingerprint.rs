@@ -69,9 +69,8 @@ impl Fingerprint {
     /// The group of an attempt; `None` if it did not fail.
     #[must_use]
     pub fn of(kind: &str, outcome: Outcome, error: Option<&str>) -> Option<Fingerprint> {
-        match outcome {
-            Outcome::Error | Outcome::Timeout | Outcome::Lost => {}
-            Outcome::Ok | Outcome::Released | Outcome::Cancelled => return None,
+        if !outcome.is_failure() {
+            return None;
         }
         let mut hash = Fnv(0xCBF2_9CE4_8422_2325);
         for part in [kind, outcome.as_str(), &normalised(error.unwrap_or_default())] {

@@ -19,6 +19,7 @@ pub mod leadership;
 pub mod lease;
 pub mod limits;
 pub mod message;
+pub mod minutes;
 pub mod name;
 pub mod outcome;
 pub mod queue;
@@ -27,6 +28,8 @@ pub mod rules;
 pub mod sabotage;
 pub mod session;
 pub mod time;
+pub mod timeline;
+pub mod verdict;
 
 pub use ids::{JobId, SessionId};
 pub use lease::{Fence, Term};

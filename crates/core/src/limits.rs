@@ -60,3 +60,13 @@ pub const RESULTS_PER_MESSAGE: usize = 64;
 /// Leases given to one worker beyond its threads, for kinds that are over in milliseconds. A round trip is two
 /// commits; with fewer leases under way than could end in that time, the worker would wait for the disk.
 pub const PREFETCH: u16 = 1_024;
+/// Queues and kinds that have buckets of their own in one minute; the rest is counted together.
+pub const MINUTE_SERIES: usize = 500;
+/// How long the buckets of a minute are kept.
+pub const MINUTES_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Most points of a timeline.
+pub const TIMELINE_POINTS: usize = 1_000;
+/// Most lines of a timeline; the rest is one more.
+pub const TIMELINE_SERIES: usize = 20;
+/// Buckets that are looked at for a timeline before it says `complete: false`.
+pub const TIMELINE_ROWS: usize = 200_000;

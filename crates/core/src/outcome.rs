@@ -42,6 +42,15 @@ impl Outcome {
         }
     }
 
+    /// Whether an attempt that ended so failed.
+    #[must_use]
+    pub const fn is_failure(self) -> bool {
+        match self {
+            Outcome::Error | Outcome::Timeout | Outcome::Lost => true,
+            Outcome::Ok | Outcome::Released | Outcome::Cancelled => false,
+        }
+    }
+
     /// The outcome of that name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Outcome> {

@@ -67,11 +67,15 @@ pub enum Bug {
     EndedElsewhereRunsAgain,
     /// The store takes in a row of its inbox that is gone already.
     InboxRowTwice,
+    /// A submission that was nothing new, and its lease, count in the statistics all the same.
+    NothingNewIsCounted,
+    /// What a refused batch counted for is counted again when it is written.
+    RefusedIsCounted,
 }
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 30] = [
+    pub const ALL: [Bug; 32] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -102,6 +106,8 @@ impl Bug {
         Bug::CompleteByJobId,
         Bug::EndedElsewhereRunsAgain,
         Bug::InboxRowTwice,
+        Bug::NothingNewIsCounted,
+        Bug::RefusedIsCounted,
     ];
 }
 

@@ -12,6 +12,7 @@ use futures::future::BoxFuture;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
+use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
 use ganger_store::read::{ListQuery, Page, StoredJob};
 use ganger_store::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, SharedStore};
@@ -101,6 +102,10 @@ impl Store for LateStore {
 
     async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
         self.store().await?.documents(collection).await
+    }
+
+    async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
+        self.store().await?.timeline(span).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

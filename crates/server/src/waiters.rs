@@ -148,7 +148,7 @@ mod tests {
 
     fn finished(job: JobId) -> Batch {
         let end = End { state: State::Cancelled, at: Wall(5), result: None, reason: None, keep: true };
-        Batch { number: 1, changes: vec![Change::Finish(Finish { job, end })] }
+        Batch::new(1, vec![Change::Finish(Finish { job, end })])
     }
 
     #[tokio::test]

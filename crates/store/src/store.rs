@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
+use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
 
 use crate::read::{ListQuery, Page, StoredJob};
@@ -70,6 +71,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// The documents of a collection with their names, in the order of those.
     async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError>;
+
+    /// What happened over time, from the buckets of minutes that are kept ([`ganger_core::limits::MINUTES_KEPT`]).
+    async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError>;
 
     /// Writes a consistent copy to a new file while work goes on.
     async fn backup(&self, to: &Path) -> Result<(), StoreError>;

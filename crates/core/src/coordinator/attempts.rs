@@ -311,7 +311,6 @@ impl Coordinator {
         let Some((outcome, attempt)) = ended.outcome else { return };
         let entry = self.jobs.get(ended.job);
         let key = &self.classes.get(entry.class).key;
-        self.paces.entry(key.queue.clone()).or_default().tick(now.mono);
         out.push(Output::Event(Event::Attempt {
             job: entry.id,
             queue: key.queue.clone(),

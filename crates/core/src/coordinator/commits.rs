@@ -195,9 +195,10 @@ impl Coordinator {
         if take > 1 && matches!(self.commits.effects[take - 1], Effect::Failed(_)) {
             take -= 1;
         }
-        let changes = self.commits.changes.drain(..take).collect();
-        let effects = self.commits.effects.drain(..take).collect();
-        let batch = Arc::new(Batch { number: self.commits.written + 1, changes });
+        let changes: Vec<Change> = self.commits.changes.drain(..take).collect();
+        let effects: Vec<Effect> = self.commits.effects.drain(..take).collect();
+        let counted = self.count(now, &changes, &effects);
+        let batch = Arc::new(Batch { number: self.commits.written + 1, changes, counted });
         self.commits.in_flight = Some(InFlight { batch: batch.clone(), effects, handed_over: now.mono });
         out.push(Output::Commit(batch));
     }

@@ -3,7 +3,6 @@
 //! `explain` asks the same gate function as dispatch ([`crate::coordinator::classes::gates`]), so that
 //! what it says is what holds the job back.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::coordinator::Coordinator;
@@ -16,45 +15,12 @@ use crate::event::WorkerState;
 use crate::ids::{JobId, SessionId};
 use crate::job::State;
 use crate::name::{Labels, QueueName};
-use crate::time::{Mono, Now};
+use crate::time::Now;
 
 /// Links of a lane that `explain` walks to find a position.
 const WALK: usize = 10_000;
-/// The pace of a queue is measured over this long, in so many steps.
-const PACE_STEP: Duration = Duration::from_secs(5);
-const PACE_STEPS: usize = 12;
 /// Departed workers are shown this long.
 const DEPARTED_SHOWN_FOR: Duration = Duration::from_secs(3600);
-
-/// How many attempts of a queue ended lately.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Pace {
-    steps: VecDeque<(Mono, u64)>,
-}
-
-impl Pace {
-    pub(crate) fn tick(&mut self, now: Mono) {
-        match self.steps.back_mut() {
-            Some((began, count)) if now.since(*began) < PACE_STEP => *count += 1,
-            _ => {
-                self.steps.push_back((now, 1));
-                if self.steps.len() > PACE_STEPS {
-                    self.steps.pop_front();
-                }
-            }
-        }
-    }
-
-    /// Attempts per second, if there were any lately.
-    fn per_second(&self, now: Mono) -> Option<f64> {
-        let window = PACE_STEP * u32::try_from(PACE_STEPS).unwrap_or(u32::MAX);
-        let recent = self.steps.iter().filter(|(began, _)| now.since(*began) <= window);
-        let first = recent.clone().next()?.0;
-        let count: u64 = recent.map(|(_, n)| n).sum();
-        let seconds = now.since(first).as_secs_f64().max(1.0);
-        (count > 0).then_some(count as f64 / seconds)
-    }
-}
 
 impl Coordinator {
     /// Why a live job is, or is not, running. `None` if there is no such live job.
@@ -69,7 +35,7 @@ impl Coordinator {
         }
         let (state, summary) = self.summary(entry, class, &shown, now);
         let position = (state == State::Queued).then(|| self.position(entry, class));
-        let pace = self.paces.get(&class.key.queue).and_then(|p| p.per_second(now.mono));
+        let pace = self.paces.get(&class.key.queue).map(|p| p.starts(now.mono)).filter(|pace| *pace > 0.0);
         let blocked = shown.iter().any(|g| g.closed && g.gate != "threads");
         // Whoever is next still waits for somebody to end.
         let estimate = position
@@ -79,7 +45,8 @@ impl Coordinator {
         let next_step = next_step(&shown, class);
         // A job that runs is held back by nothing, whatever the gates would say of the next one.
         let gates = if state == State::Running { Vec::new() } else { shown };
-        Some(Explanation { job: id, state, summary, gates, position, estimate, next_step })
+        let pace = pace.filter(|_| estimate.is_some());
+        Some(Explanation { job: id, state, summary, gates, position, estimate, pace, next_step })
     }
 
     fn summary(&self, entry: &Entry, class: &Class, shown: &[GateShown], now: Now) -> (State, String) {
@@ -371,6 +338,6 @@ fn seconds(wait: Duration) -> String {
     if seconds < 10.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
 }
 
-fn show_labels(labels: &Labels) -> String {
+pub(crate) fn show_labels(labels: &Labels) -> String {
     labels.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(", ")
 }

@@ -16,6 +16,7 @@ mod attempts;
 mod classes;
 mod commits;
 pub mod counters;
+mod counting;
 mod dispatch;
 mod elsewhere;
 mod explain;
@@ -24,12 +25,14 @@ mod intake;
 mod joint;
 mod lines;
 mod load;
+mod pace;
 pub mod port;
 pub mod ready;
 mod roster;
 mod sessions;
 mod table;
 mod ticking;
+mod verdict;
 pub mod view;
 pub mod wheel;
 
@@ -119,8 +122,10 @@ pub struct Coordinator {
     commits: Commits,
     progress: HashMap<JobId, (f32, String)>,
     recorded: Remembered,
-    /// Work done per queue lately, for estimates.
-    paces: HashMap<QueueName, explain::Pace>,
+    /// What came and started per queue lately, for estimates and the verdict.
+    paces: HashMap<QueueName, pace::Pace>,
+    /// What has buckets of its own in the statistics of this minute.
+    series: counting::Series,
 }
 
 impl Coordinator {
@@ -150,6 +155,7 @@ impl Coordinator {
             progress: HashMap::new(),
             recorded: Remembered::default(),
             paces: HashMap::new(),
+            series: counting::Series::default(),
         };
         coordinator.load(snapshot, now, reign.waits_from);
         coordinator

@@ -105,6 +105,11 @@ impl Table {
         self.by_id.get(&id).copied()
     }
 
+    /// The job in a slot, if one is there.
+    pub(crate) fn find(&self, slot: u32) -> Option<&Entry> {
+        self.entries.get(slot as usize).and_then(Option::as_ref)
+    }
+
     /// The job in a slot that is known to be taken.
     pub(crate) fn get(&self, slot: u32) -> &Entry {
         self.entries[slot as usize]

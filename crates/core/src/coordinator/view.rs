@@ -98,6 +98,8 @@ pub struct Explanation {
     pub position: Option<Position>,
     /// When it should start at the present rate, if that can be said.
     pub estimate: Option<Duration>,
+    /// That rate: jobs of its queue that were started per second lately.
+    pub pace: Option<f64>,
     /// What to do about it, if anything.
     pub next_step: Option<String>,
 }

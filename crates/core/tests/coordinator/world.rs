@@ -130,6 +130,11 @@ impl World {
             claim: false,
             ttl: TTL,
         };
+        self.join_as(worker);
+    }
+
+    /// A worker that says this about itself.
+    pub(crate) fn join_as(&mut self, worker: WorkerInfo) {
         let number = self.workers.len();
         self.workers.push(worker.clone());
         let hello =

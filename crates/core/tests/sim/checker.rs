@@ -15,6 +15,7 @@ use ganger_core::{Fence, JobId, SessionId, Term, Wall};
 use ganger_store::{CommitError, StoreError};
 
 use crate::client::Client;
+use crate::minutes::Written;
 use crate::setup::Time;
 use crate::store::short;
 
@@ -142,6 +143,8 @@ pub(crate) struct Checker {
     /// Jobs that came with an idempotency key.
     pub(crate) keyed: BTreeSet<JobId>,
     pub(crate) joint: Joint,
+    /// What was written, for the statistics.
+    pub(crate) counted: Written,
 }
 
 impl Checker {
@@ -171,6 +174,7 @@ impl Checker {
             named: BTreeMap::new(),
             keyed: BTreeSet::new(),
             joint: Joint::default(),
+            counted: Written::default(),
         }
     }
 
@@ -229,6 +233,7 @@ impl Checker {
                 self.named.clear();
                 self.check_failures(batch);
                 for (change, applied) in batch.changes.iter().zip(applied) {
+                    self.count_written(change, applied);
                     self.wrote(change, applied, at);
                 }
             }

@@ -92,6 +92,7 @@ impl World {
             return;
         };
         self.check_counts(leader);
+        self.check_minutes();
         self.check_sessions(leader);
     }
 

@@ -19,6 +19,7 @@ mod elsewhere;
 mod ending;
 mod failures;
 mod faults;
+mod minutes;
 mod net;
 mod random;
 mod rng;

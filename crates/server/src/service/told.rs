@@ -42,6 +42,7 @@ pub(super) fn how_it_ended(job: StoredJob) -> Explanation {
         gates: Vec::new(),
         position: None,
         estimate: None,
+        pace: None,
         next_step,
     }
 }

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
+use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
 use ganger_store::read::{ListQuery, Page, StoredJob};
 use ganger_store::{CommitError, MemoryStore, Store, StoreError};
@@ -132,6 +133,10 @@ impl Store for FaultyStore {
 
     async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
         self.inner.documents(collection).await
+    }
+
+    async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
+        self.inner.timeline(span).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
+use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
 use ganger_server::clock::Clock;
 use ganger_store::read::{ListQuery, Page, StoredJob};
@@ -113,6 +114,10 @@ impl Store for Link {
 
     async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
         self.open()?.documents(collection).await
+    }
+
+    async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
+        self.open()?.timeline(span).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

@@ -9,11 +9,14 @@ use ganger_core::fingerprint::{FailureGroup, FailureSeen};
 use ganger_core::outcome::Outcome;
 use ganger_core::queue::QueueSettings;
 use ganger_core::rules::Standing;
+use ganger_core::timeline::{By, Span, Timeline};
 use ganger_core::{JobId, Wall};
 
 use super::leader::{Leader, spec, unique};
 use crate::read::{ListQuery, StoredJob};
 use crate::store::Store;
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// Everything a store tells, in a fixed order.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +35,8 @@ pub struct Dump {
     pub failures: Vec<FailureGroup>,
     /// Documents of every collection.
     pub documents: Vec<Vec<(String, String)>>,
+    /// What was counted lately, by kind and hour.
+    pub timeline: Timeline,
 }
 
 /// Reads everything.
@@ -73,7 +78,10 @@ pub async fn dump(store: &dyn Store, now: Wall) -> Dump {
     for collection in Collection::ALL {
         documents.push(store.documents(collection).await.unwrap());
     }
-    Dump { snapshot, jobs, payloads, attempts, logs, failures, documents }
+    let mut span = Span::new(now - HOUR * 960, now + HOUR, HOUR).unwrap();
+    span.by = By::Kind;
+    let timeline = store.timeline(&span).await.unwrap();
+    Dump { snapshot, jobs, payloads, attempts, logs, failures, documents, timeline }
 }
 
 pub(super) async fn live_through(store: Arc<dyn Store>) {

@@ -83,7 +83,7 @@ impl Servers {
     }
 
     async fn write(&self, server: usize, term: Term, number: u64) -> Result<(), CommitError> {
-        let batch = Arc::new(Batch { number, changes: vec![] });
+        let batch = Arc::new(Batch::new(number, vec![]));
         self.stores[server].commit(term, batch).await.map(|_| ())
     }
 }

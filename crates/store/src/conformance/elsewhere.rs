@@ -98,7 +98,7 @@ fn over(end: End) -> After {
 /// Commits a change, and again as after a lost answer, which must be the same.
 async fn twice(leader: &mut Leader, change: Change) -> Applied {
     let first = leader.commit_one(change.clone()).await;
-    let batch = Batch { number: leader.number, changes: vec![change] };
+    let batch = Batch::new(leader.number, vec![change]);
     let again = leader.store.commit(leader.term, Arc::new(batch)).await.unwrap();
     assert_eq!(again, std::slice::from_ref(&first));
     first

@@ -85,7 +85,7 @@ pub(super) async fn a_lease_of_a_submission_that_was_nothing_new_is_void(store: 
         let expected = [Applied::Submitted(answer), Applied::Done];
         assert_eq!(leader.commit(changes.clone()).await, expected);
         // As after a lost answer.
-        let again = Batch { number: leader.number, changes };
+        let again = Batch::new(leader.number, changes);
         assert_eq!(leader.store.commit(leader.term, Arc::new(again)).await.unwrap(), expected);
         assert_eq!(assignments(&leader).await, [], "it leaves nothing behind");
         void.push(assignment);

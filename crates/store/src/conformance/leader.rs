@@ -41,7 +41,7 @@ impl Leader {
     }
 
     pub(super) async fn commit(&mut self, changes: Vec<Change>) -> Vec<Applied> {
-        let batch = Batch { number: self.number + 1, changes };
+        let batch = Batch::new(self.number + 1, changes);
         let outcomes = self.store.commit(self.term, Arc::new(batch)).await.unwrap();
         self.number += 1;
         outcomes
@@ -53,7 +53,7 @@ impl Leader {
 
     /// A batch that must be refused, and why it was.
     pub(super) async fn refused(&mut self, changes: Vec<Change>) -> String {
-        let batch = Batch { number: self.number + 1, changes };
+        let batch = Batch::new(self.number + 1, changes);
         match self.store.commit(self.term, Arc::new(batch)).await {
             Err(CommitError::Refused(StoreError::Failed(why))) => why,
             other => panic!("not refused: {other:?}"),

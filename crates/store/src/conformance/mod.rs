@@ -14,6 +14,7 @@ mod leader;
 mod ledgers;
 mod lists;
 mod logs;
+mod minutes;
 mod removal;
 mod search;
 mod sessions;
@@ -124,6 +125,12 @@ const CLAIMS: &[Claim] = &claims! {
         groups_that_were_not_seen_for_long_are_forgotten,
         documents_are_kept_replaced_and_forgotten,
         deletion_removes_final_jobs_and_leaves_live_ones_alone;
+    minutes:
+        buckets_add_up_over_batches_and_minutes,
+        what_was_nothing_new_is_not_counted,
+        a_batch_that_is_refused_or_sent_again_counts_once_or_not_at_all,
+        a_timeline_is_narrowed_by_queue_and_kind,
+        old_minutes_are_forgotten_the_oldest_first;
     lists:
         a_list_is_newest_first_and_pages_by_key,
         the_last_page_says_so,

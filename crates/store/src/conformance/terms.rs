@@ -29,7 +29,7 @@ pub(super) async fn a_deposed_leader_changes_nothing(store: Arc<dyn Store>) {
     let job = old.new_job(spec("b"));
     let submission = Change::Submit(Submission { idempotency: None, jobs: vec![job], inbox: None });
     for number in [1, old.number, old.number + 1, old.number + 2] {
-        let batch = Batch { number, changes: vec![submission.clone()] };
+        let batch = Batch::new(number, vec![submission.clone()]);
         assert_eq!(store.commit(old.term, Arc::new(batch)).await, Err(CommitError::TermLost));
     }
     assert_eq!(new.list(everything()).await, [kept]);
@@ -39,7 +39,7 @@ pub(super) async fn a_deposed_leader_changes_nothing(store: Arc<dyn Store>) {
 pub(super) async fn two_terms_of_one_number_are_told_apart(store: Arc<dyn Store>) {
     let term = store.take_over("a", 0).await.unwrap();
     let other = Term { number: term.number, id: term.id.wrapping_add(1) };
-    let batch = Arc::new(Batch { number: 1, changes: vec![] });
+    let batch = Arc::new(Batch::new(1, vec![]));
     assert_eq!(store.commit(other, Arc::clone(&batch)).await, Err(CommitError::TermLost));
     assert_eq!(store.commit(term, batch).await, Ok(vec![]));
 }
@@ -55,7 +55,7 @@ pub(super) async fn a_number_is_applied_once_and_answered_again(store: Arc<dyn S
         Change::OpenSession(session),
         Change::CancelWanted(id),
     ];
-    let batch = Batch { number: 1, changes: changes.clone() };
+    let batch = Batch::new(1, changes.clone());
     let first = leader.commit(changes).await;
     for _ in 0..2 {
         assert_eq!(store.commit(leader.term, Arc::new(batch.clone())).await, Ok(first.clone()));
@@ -97,7 +97,7 @@ pub(super) async fn an_unusual_answer_is_also_given_again(store: Arc<dyn Store>)
     assert_eq!(outcomes[4], Applied::Replayed(Replayed::NotFinal));
     assert_eq!(outcomes[5], Applied::SessionEverClosed);
     let before = dump(&*store, leader.now).await;
-    let again = store.commit(leader.term, Arc::new(Batch { number: leader.number, changes })).await;
+    let again = store.commit(leader.term, Arc::new(Batch::new(leader.number, changes))).await;
     assert_eq!(again, Ok(outcomes));
     assert_eq!(dump(&*store, leader.now).await, before);
 }
@@ -105,7 +105,7 @@ pub(super) async fn an_unusual_answer_is_also_given_again(store: Arc<dyn Store>)
 pub(super) async fn a_number_that_does_not_follow_is_refused(store: Arc<dyn Store>) {
     let mut leader = Leader::begin(Arc::clone(&store)).await;
     for number in [0, 2] {
-        let batch = Arc::new(Batch { number, changes: vec![] });
+        let batch = Arc::new(Batch::new(number, vec![]));
         let refused = store.commit(leader.term, batch).await;
         assert!(matches!(refused, Err(CommitError::Refused(_))), "{number}: {refused:?}");
     }
@@ -113,7 +113,7 @@ pub(super) async fn a_number_that_does_not_follow_is_refused(store: Arc<dyn Stor
         leader.commit(vec![]).await;
     }
     for number in [1, 2, 5] {
-        let batch = Arc::new(Batch { number, changes: vec![] });
+        let batch = Arc::new(Batch::new(number, vec![]));
         let refused = store.commit(leader.term, batch).await;
         assert!(matches!(refused, Err(CommitError::Refused(_))), "{number}: {refused:?}");
     }

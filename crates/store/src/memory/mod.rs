@@ -10,6 +10,7 @@ mod documents;
 mod elsewhere;
 mod failures;
 mod ledger;
+mod minutes;
 mod reads;
 mod removal;
 mod shared;
@@ -23,6 +24,7 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
+use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Now, Term, Wall};
 
 use crate::memory::shared::Cluster;
@@ -109,6 +111,10 @@ impl Store for MemoryStore {
 
     async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
         Ok(self.state().documents(collection))
+    }
+
+    async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
+        Ok(self.state().timeline(span))
     }
 
     async fn backup(&self, _to: &Path) -> Result<(), StoreError> {

@@ -54,6 +54,7 @@ impl MemoryState {
             self.unique.take(&key);
         }
         self.forget_failures(now, limit);
+        self.prune_minutes(now, limit);
         tallies.into_vec()
     }
 

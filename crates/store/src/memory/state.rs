@@ -9,6 +9,7 @@ use ganger_core::change::{
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::kind::KindSettings;
+use ganger_core::minutes::Counts;
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::queue::QueueSettings;
 use ganger_core::sabotage::{self, Bug};
@@ -52,6 +53,7 @@ pub struct MemoryState {
     pub(super) logs: Table<(JobId, u32), String>,
     pub(super) failures: Table<Fingerprint, FailureGroup>,
     pub(super) documents: Table<(Collection, String), String>,
+    pub(super) minutes: Table<(i64, QueueName, Kind), Counts>,
     /// Jobs that submissions of the open transaction named and did not create.
     pub(super) not_created: BTreeSet<JobId>,
 }
@@ -205,12 +207,14 @@ impl MemoryState {
 
     fn apply_all(&mut self, batch: &Batch) -> Result<Vec<Applied>, StoreError> {
         self.not_created.clear();
-        let outcomes = batch.changes.iter().map(|change| self.apply(change)).collect::<Result<_, _>>()?;
+        let outcomes =
+            batch.changes.iter().map(|change| self.apply(change)).collect::<Result<Vec<_>, _>>()?;
         for change in &batch.changes {
             if let Change::CloseSession(id, _) = change {
                 self.check_no_leases(*id)?;
             }
         }
+        self.add_minutes(batch, &outcomes);
         Ok(outcomes)
     }
 
@@ -230,6 +234,7 @@ impl MemoryState {
         self.logs.commit();
         self.failures.commit();
         self.documents.commit();
+        self.minutes.commit();
     }
 
     pub(super) fn roll_back(&mut self) {
@@ -248,5 +253,6 @@ impl MemoryState {
         self.logs.roll_back();
         self.failures.roll_back();
         self.documents.roll_back();
+        self.minutes.roll_back();
     }
 }

@@ -38,6 +38,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0003_failures_and_documents.up.sql"),
         down: include_str!("migrations/0003_failures_and_documents.down.sql"),
     },
+    Migration {
+        version: 4,
+        name: "minutes",
+        up: include_str!("migrations/0004_minutes.up.sql"),
+        down: include_str!("migrations/0004_minutes.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

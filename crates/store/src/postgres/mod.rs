@@ -15,6 +15,7 @@ mod known;
 mod leases;
 mod list;
 pub mod migrate;
+mod minutes;
 mod options;
 mod pipeline;
 mod plan;
@@ -37,6 +38,7 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
+use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
 
 use self::connection::Connector;
@@ -158,6 +160,10 @@ impl Store for PgStore {
 
     async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
         self.0.readers.read(async |db| reads::documents(db, collection).await).await
+    }
+
+    async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
+        self.0.readers.read(async |db| minutes::timeline(db, span).await).await
     }
 
     async fn backup(&self, _to: &Path) -> Result<(), StoreError> {

@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use ganger_core::change::Tally;
 use ganger_core::fingerprint::{FORGOTTEN_AFTER, GROUPS};
 use ganger_core::job::State;
+use ganger_core::limits;
+use ganger_core::minutes::minute_of;
 use ganger_core::name::QueueName;
 use ganger_core::queue::QueueSettings;
 use ganger_core::{JobId, Wall};
@@ -72,6 +74,8 @@ pub(super) async fn prune(
     pipeline.add(sql::PRUNE_UNIQUE_KEYS, vec![param(now.0), param(rows)])?;
     let most = i64::try_from(GROUPS).unwrap_or(i64::MAX);
     pipeline.add(sql::FORGET_FAILURES, vec![param((now - FORGOTTEN_AFTER).0), param(rows), param(most)])?;
+    let kept = minute_of(now - limits::MINUTES_KEPT);
+    pipeline.add(sql::PRUNE_MINUTES, vec![param(kept), param(rows)])?;
     pipeline.add(sql::PRUNE_COUNTERS, vec![param(day_of(now).saturating_sub(EMPTY_DAYS))])?;
     pipeline.add(sql::MAKE_DAYS, vec![param(Vec::<i32>::new())])?;
     pipeline.run().await.map_err(|(_, failure)| failure)?;

@@ -20,6 +20,7 @@ macro_rules! statements {
 
 statements! {
     ADD_FAILURES = "add_failures",
+    ADD_MINUTES = "add_minutes",
     ADVANCE_BATCH = "advance_batch",
     ANNOUNCE = "announce",
     ASSERT_TERM = "assert_term",
@@ -66,6 +67,7 @@ statements! {
     LIST_DAYS = "list_days",
     LIST_DOCUMENTS = "list_documents",
     LIST_FAILURES = "list_failures",
+    LIST_MINUTES = "list_minutes",
     LIST_SERVERS = "list_servers",
     LOAD_ASSIGNMENTS = "load_assignments",
     LOAD_COUNTERS = "load_counters",
@@ -86,6 +88,7 @@ statements! {
     PATCH_JOBS = "patch_jobs",
     PRUNE_ANSWERS = "prune_answers",
     PRUNE_COUNTERS = "prune_counters",
+    PRUNE_MINUTES = "prune_minutes",
     PRUNE_UNIQUE_KEYS = "prune_unique_keys",
     PUT_ANSWERS = "put_answers",
     PUT_ATTEMPTS = "put_attempts",
@@ -120,6 +123,7 @@ statements! {
 /// What the connection that writes batches needs, prepared when it opens so that no batch waits for it.
 pub(super) const WRITES: &[Sql] = &[
     ADD_FAILURES,
+    ADD_MINUTES,
     ADVANCE_BATCH,
     ASSERT_TERM,
     BEGIN_BATCH,
@@ -164,6 +168,7 @@ pub(super) const WRITES: &[Sql] = &[
     PATCH_JOBS,
     PRUNE_ANSWERS,
     PRUNE_COUNTERS,
+    PRUNE_MINUTES,
     PRUNE_UNIQUE_KEYS,
     PUT_ANSWERS,
     PUT_ATTEMPTS,

@@ -24,7 +24,7 @@ use super::error::Failure;
 use super::known::{Known, term_params};
 use super::pipeline::{Pipeline, param};
 use super::plan::{self, Course, Facts, Segment, Taken, Wanted};
-use super::{removal, sql};
+use super::{minutes, removal, sql};
 use crate::store::{CommitError, StoreError};
 use crate::{outcomes, refusal};
 
@@ -299,6 +299,7 @@ impl<'a> Attempt<'a> {
     }
 
     fn finish(&self, pipeline: &mut Pipeline<'a>, answers: &[Applied], last_seq: u64) -> Result<(), Failure> {
+        minutes::add(pipeline, self.batch, answers)?;
         let outcomes = outcomes::encode(self.batch, answers)?;
         let params =
             vec![param(self.batch.number.cast_signed()), param(outcomes), param(last_seq.cast_signed())];

@@ -40,6 +40,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0004_failures_and_documents.up.sql"),
         down: include_str!("migrations/0004_failures_and_documents.down.sql"),
     },
+    Migration {
+        version: 5,
+        name: "minutes",
+        up: include_str!("migrations/0005_minutes.up.sql"),
+        down: include_str!("migrations/0005_minutes.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

@@ -17,6 +17,7 @@ mod health;
 mod leases;
 mod list;
 pub mod migrate;
+mod minutes;
 mod options;
 mod readers;
 mod reads;
@@ -33,6 +34,7 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
+use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
 
 use self::dir::DataDir;
@@ -160,6 +162,11 @@ impl Store for SqliteStore {
 
     async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {
         self.readers.read(move |conn| reads::documents(conn, collection)).await
+    }
+
+    async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
+        let span = span.clone();
+        self.readers.read(move |conn| minutes::timeline(conn, &span)).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

@@ -21,7 +21,7 @@ use super::apply::{Prepared, Work};
 use super::counts::Counts;
 use super::error::{self, Failure};
 use super::leases::Leases;
-use super::sql;
+use super::{minutes, sql};
 use crate::store::{CommitError, StoreError};
 use crate::{outcomes, refusal};
 
@@ -135,6 +135,7 @@ fn apply(conn: &Connection, leases: &mut Option<Leases>, term: Term, batch: &Bat
     }
     work.write_failures()?;
     work.counts.write(conn)?;
+    minutes::add(conn, batch, &answers)?;
     conn.prepare_cached(sql::ADVANCE_BATCH)?.execute((
         batch.number.cast_signed(),
         outcomes::encode(batch, &answers)?,

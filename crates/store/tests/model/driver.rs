@@ -21,6 +21,7 @@ use ganger_store::read::ListQuery;
 use ganger_store::{MemoryState, Store, conformance};
 
 use crate::commands::{EndOp, Filter, JobOp, Op, Step};
+use crate::counted::counted;
 
 const START: Wall = Wall(1_700_000_000_000_000);
 const SECOND: Duration = Duration::from_secs(1);
@@ -180,13 +181,14 @@ impl Driver {
         let term = scratch.take_over("scratch", 0, 0);
         let (mut changes, mut applied) = (Vec::new(), 0);
         for op in ops {
-            let one = Batch { number: applied + 1, changes: self.changes(&scratch, op) };
+            let one = Batch::new(applied + 1, self.changes(&scratch, op));
             if scratch.commit(term, &one).is_ok() {
                 applied += 1;
             }
             changes.extend(one.changes);
         }
-        Batch { number, changes }
+        let counted = counted(self.now, &changes);
+        Batch { number, changes, counted }
     }
 
     fn changes(&mut self, at: &MemoryState, op: &Op) -> Vec<Change> {

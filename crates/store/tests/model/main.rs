@@ -5,6 +5,7 @@
 //! that most are sensible; some are deliberately not.
 
 mod commands;
+mod counted;
 mod driver;
 
 use std::sync::Arc;

@@ -30,7 +30,7 @@ async fn every_acknowledged_batch_is_there_after_the_database_was_killed() {
         while acknowledged.len() < (KILLS + 1) * BETWEEN {
             let job = leader.new_job("null");
             let id = job.id;
-            let batch = Arc::new(Batch { number: leader.number + 1, changes: vec![submission(vec![job])] });
+            let batch = Arc::new(Batch::new(leader.number + 1, vec![submission(vec![job])]));
             // As a leader does: the same batch until it is settled.
             loop {
                 match leader.store.commit(leader.term, Arc::clone(&batch)).await {

@@ -62,7 +62,7 @@ impl Leader {
     }
 
     pub(crate) async fn try_commit(&self, changes: Vec<Change>) -> Result<Vec<Applied>, CommitError> {
-        let batch = Batch { number: self.number + 1, changes };
+        let batch = Batch::new(self.number + 1, changes);
         self.store.commit(self.term, Arc::new(batch)).await
     }
 

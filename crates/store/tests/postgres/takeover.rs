@@ -46,7 +46,7 @@ async fn a_batch_is_settled_by_sending_it_again_after_its_connection_was_lost() 
     for _ in 0..20 {
         let job = leader.new_job("null");
         let id = job.id;
-        let batch = Arc::new(Batch { number: leader.number + 1, changes: vec![submission(vec![job])] });
+        let batch = Arc::new(Batch::new(leader.number + 1, vec![submission(vec![job])]));
         let (commit, _) =
             tokio::join!(alice.commit(leader.term, Arc::clone(&batch)), killer.query(kill, &[]));
         let mut outcome = commit;
@@ -81,7 +81,7 @@ async fn a_batch_waits_for_its_copy_that_is_under_way_and_is_applied_once() {
     copy.execute("SELECT ganger.begin_batch($1, $2, 2)", &[&number, &term_id]).await.unwrap();
     let sending = tokio::spawn({
         let (alice, term) = (alice.clone(), leader.term);
-        let batch = Arc::new(Batch { number: leader.number + 1, changes: vec![submission(vec![job])] });
+        let batch = Arc::new(Batch::new(leader.number + 1, vec![submission(vec![job])]));
         async move { alice.commit(term, batch).await }
     });
     let client = connect(&url).await;
@@ -110,7 +110,7 @@ async fn a_silent_database_leaves_a_batch_in_doubt_until_it_answers() {
     let mut leader = Leader::begin(&store).await;
     leader.submit(1).await;
     let job = leader.new_job("null");
-    let batch = Arc::new(Batch { number: leader.number + 1, changes: vec![submission(vec![job])] });
+    let batch = Arc::new(Batch::new(leader.number + 1, vec![submission(vec![job])]));
     cluster.pause();
     let silent = timeout(LONG, store.commit(leader.term, Arc::clone(&batch))).await.unwrap();
     assert!(matches!(silent, Err(CommitError::Unknown(_))), "{silent:?}");

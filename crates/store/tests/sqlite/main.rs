@@ -38,7 +38,7 @@ async fn submit(store: &SqliteStore, term: Term, number: u64, payload: String) -
     let job = job(number, payload);
     let id = job.id;
     let changes = vec![Change::Submit(Submission { idempotency: None, jobs: vec![job], inbox: None })];
-    let outcomes = store.commit(term, Arc::new(Batch { number, changes })).await?;
+    let outcomes = store.commit(term, Arc::new(Batch::new(number, changes))).await?;
     assert_eq!(outcomes, [Applied::Submitted(Submitted::Accepted(vec![Intake::Created(id)]))]);
     Ok(id)
 }

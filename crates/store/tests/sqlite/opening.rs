@@ -32,7 +32,7 @@ async fn a_batch_sent_again_after_a_reopen_is_answered_and_not_applied() {
     let store = open(dir.path());
     assert_eq!(submit(&store, term, 1, "1".into()).await, Ok(id));
     assert_eq!(ids(&store).await, [id]);
-    assert_eq!(store.commit(term, Arc::new(Batch { number: 2, changes: vec![] })).await, Ok(vec![]));
+    assert_eq!(store.commit(term, Arc::new(Batch::new(2, vec![]))).await, Ok(vec![]));
 }
 
 #[tokio::test]

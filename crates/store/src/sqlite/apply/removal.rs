@@ -3,6 +3,8 @@
 use ganger_core::change::Tally;
 use ganger_core::fingerprint::{FORGOTTEN_AFTER, GROUPS};
 use ganger_core::job::State;
+use ganger_core::limits;
+use ganger_core::minutes::minute_of;
 use ganger_core::name::QueueName;
 use ganger_core::queue::QueueSettings;
 use ganger_core::{JobId, Wall};
@@ -50,6 +52,8 @@ impl Work<'_> {
         self.write_failures()?;
         let most = i64::try_from(GROUPS).unwrap_or(i64::MAX);
         self.execute(sql::FORGET_FAILURES, ((now - FORGOTTEN_AFTER).0, limit, most))?;
+        let kept = minute_of(now - limits::MINUTES_KEPT);
+        self.execute(sql::PRUNE_MINUTES, (kept, limit))?;
         Ok(tallies.into_vec())
     }
 

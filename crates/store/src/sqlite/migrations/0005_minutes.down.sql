@@ -1,0 +1,2 @@
+-- Nothing is known of minutes.
+DROP TABLE minute;
