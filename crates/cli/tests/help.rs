@@ -33,6 +33,7 @@ const COMMANDS: &[&[&str]] = &[
     &["queue", "set"],
     &["queue", "purge"],
     &["stats"],
+    &["stats", "timeseries"],
     &["health"],
     &["migrate"],
     &["migrate", "status"],

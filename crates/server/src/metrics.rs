@@ -4,6 +4,7 @@
 //! leader's own exact counts. Labels come from clients, so their number is bounded: after the first two
 //! hundred kinds or queues, further ones are counted together as `_other`.
 
+mod lateness;
 mod leadership;
 
 use std::collections::HashSet;
@@ -16,6 +17,7 @@ use axum::http::{Method, StatusCode};
 use ganger_core::coordinator::view::{QueueView, Stats};
 use ganger_core::event::{Event, WorkerState};
 use ganger_core::job::State;
+use ganger_core::minutes::Bucket;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -25,6 +27,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::relay::RelayMeasures;
+use lateness::Lateness;
 use leadership::Leadership;
 
 use crate::accelerator::{Measures, Seen};
@@ -98,6 +101,7 @@ struct Inner {
     requests: Family<RequestLabel, Histogram, fn() -> Histogram>,
     events_dropped: Counter,
     leadership: Leadership,
+    lateness: Lateness,
     relay: RelayMeasures,
     queues: Names,
     kinds: Names,
@@ -135,6 +139,7 @@ impl Metrics {
             requests: Family::new_with_constructor(request_times),
             events_dropped: Counter::default(),
             leadership: Leadership::default(),
+            lateness: Lateness::default(),
             relay: RelayMeasures::default(),
             queues: Names::default(),
             kinds: Names::default(),
@@ -178,6 +183,13 @@ impl Metrics {
     pub fn commit(&self, took: Duration, changes: usize) {
         self.0.commit.observe(took.as_secs_f64());
         self.0.batch.observe(changes as f64);
+    }
+
+    /// What became durable, by queue and kind.
+    pub fn counted(&self, buckets: &[Bucket]) {
+        for bucket in buckets.iter().filter(|bucket| bucket.counts.started > 0) {
+            self.0.lateness.add(self.0.queues.bounded(bucket.queue.as_str()), &bucket.counts.wait);
+        }
     }
 
     /// A request was answered. `route` is the pattern, never the path.
@@ -293,6 +305,7 @@ impl Inner {
         r.register_with_unit("api_request", "How long requests took", s, self.requests.clone());
         r.register("events_dropped", "Events not told to a slow listener", self.events_dropped.clone());
         self.leadership.register(r);
+        self.lateness.register(r);
         self.relay.register(r);
         self.redis.register(r);
         // An info metric gets the suffix `_info` by itself.

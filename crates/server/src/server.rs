@@ -21,6 +21,7 @@ use axum::middleware;
 use ganger_core::SessionId;
 use ganger_core::coordinator::port;
 use ganger_core::event::Event;
+use ganger_core::minutes::Bucket;
 use ganger_store::Store;
 use ganger_store::redis::Redis;
 use ganger_store::shared::ServerRecord;
@@ -409,6 +410,9 @@ struct Measured(Metrics);
 impl Observer for Measured {
     fn committed(&self, took: Duration, changes: usize) {
         self.0.commit(took, changes);
+    }
+    fn counted(&self, buckets: &[Bucket]) {
+        self.0.counted(buckets);
     }
     fn event(&self, _event: &Event) {}
     fn renewed(&self) {

@@ -7,6 +7,7 @@
 mod ask;
 mod cluster;
 mod doors;
+mod statistics;
 mod told;
 
 use std::collections::{HashMap, HashSet};

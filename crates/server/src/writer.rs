@@ -24,6 +24,7 @@ use futures::future::BoxFuture;
 use ganger_core::change::{Applied, Batch};
 use ganger_core::event::Event;
 use ganger_core::leadership::{Heard, Settling, Verdict};
+use ganger_core::minutes::Bucket;
 use ganger_core::{Mono, Term};
 use ganger_store::{CommitError, Store, StoreError};
 use tokio::runtime::Handle;
@@ -43,6 +44,8 @@ const SEND_AGAIN_MAX: Duration = Duration::from_secs(1);
 pub trait Observer: Send + Sync + 'static {
     /// A batch of so many changes is durable.
     fn committed(&self, took: Duration, changes: usize);
+    /// What it counts for.
+    fn counted(&self, buckets: &[Bucket]);
     /// Something happened.
     fn event(&self, event: &Event);
     /// The leader's row was renewed.
@@ -192,6 +195,7 @@ async fn write(parts: WriterParts, term: Term, batch: Arc<Batch>) -> Settled {
     if let Written::Durable(applied) = &outcome {
         parts.busy.0.last.store(batch.number, Ordering::Relaxed);
         parts.observer.committed(parts.clock.now().mono.since(began), batch.changes.len());
+        parts.observer.counted(&batch.counted.settled(&batch.changes, applied));
         // Before the coordinator can assign them.
         parts.payloads.submitted(&batch, applied);
         parts.payloads.ended(&batch, applied);

@@ -151,7 +151,7 @@ const BAD_REPORTS: [(&str, &str, &str); 33] = [
 ];
 
 /// Addresses with something wrong in the path or the query.
-const BAD_READS: [&str; 33] = [
+const BAD_READS: &[&str] = &[
     "/v1/jobs?state=lost",
     "/v1/jobs?stat=dead",
     "/v1/jobs?limit=0",
@@ -185,6 +185,19 @@ const BAD_READS: [&str; 33] = [
     "/v1/events?topics=everything",
     "/v1/events?job=nonsense",
     "/v1/stats?x=1",
+    "/v1/stats/timeseries?x=1",
+    "/v1/stats/timeseries?metric=speed",
+    "/v1/stats/timeseries?by=worker",
+    "/v1/stats/timeseries?step=30s",
+    "/v1/stats/timeseries?step=90s",
+    "/v1/stats/timeseries?step=25h",
+    "/v1/stats/timeseries?from=soon",
+    "/v1/stats/timeseries?from=999999d",
+    "/v1/stats/timeseries?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z",
+    "/v1/stats/timeseries?from=1001m",
+    "/v1/stats/timeseries?from=1970-01-01T00:00:00Z&step=1d",
+    "/v1/stats/timeseries?queue=a%20b",
+    "/v1/stats/timeseries?step=1m&step=2m",
 ];
 
 #[tokio::test]

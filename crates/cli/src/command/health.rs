@@ -1,13 +1,15 @@
 //! `ganger health`: is the server alive, is it ready? Fit for a container's health check.
 
 use clap::Args;
-use ganger_server::api::ReadyBody;
+use ganger_server::api::{ReadyBody, StatsBody, VerdictBody};
 
 use crate::client::Call;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
 use crate::output::{Cell, Paint, Table};
+
+use super::stats;
 
 /// Is the server alive, is it ready?
 #[derive(Args, Debug)]
@@ -37,6 +39,8 @@ impl Health {
         let call = Call::get("check that the server is ready", "/readyz?verbose").once();
         let answer = client.send_for_any(&call).await?;
         let body = answer.read::<ReadyBody>()?;
+        // Only whoever leads can judge, and a server that is not ready has said what is wrong.
+        let judged = if body.ready && context.out.is_for_people() { verdict(context).await } else { None };
         context.out.show_one(&answer.body, if body.ready { "ready" } else { "not ready" }, |_| {
             let mut table = Table::new(["CHECK", "STATE", "DETAIL"]);
             for check in &body.checks {
@@ -48,8 +52,16 @@ impl Health {
                 let detail = check.warning.as_deref().filter(|_| check.ok).unwrap_or(&check.detail);
                 table.row(vec![check.name.as_str().into(), Cell::painted(word, paint), detail.into()]);
             }
-            table.render(context.out.style())
+            let judged =
+                judged.map(|verdict| format!("\n\n{}", stats::judged(&verdict, context.out.style())));
+            table.render(context.out.style()) + &judged.unwrap_or_default()
         })?;
         Ok(if body.ready { Exit::Success } else { Exit::Findings })
     }
+}
+
+/// How things are, if the server can tell.
+async fn verdict(context: &Context) -> Option<VerdictBody> {
+    let call = Call::get("read the statistics", "/v1/stats").once();
+    context.client().ok()?.send(&call).await.ok()?.read::<StatsBody>().ok()?.verdict
 }

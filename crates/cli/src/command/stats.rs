@@ -1,8 +1,10 @@
-//! `ganger stats`: the whole, in numbers.
+//! `ganger stats`: the whole, in numbers, now and over time.
 
-use clap::Args;
+mod timeseries;
+
+use clap::{Args, Subcommand};
 use ganger_core::job::State;
-use ganger_server::api::{CountsBody, StatsBody};
+use ganger_server::api::{CountsBody, StatsBody, VerdictBody};
 
 use crate::client::Call;
 use crate::context::Context;
@@ -18,11 +20,24 @@ Every number is exact: the server counts as it goes.
 
 Examples:
   ganger stats
-  ganger stats -o json | jq .jobs.dead")]
-pub(crate) struct Stats {}
+  ganger stats -o json | jq .jobs.dead
+  ganger stats timeseries --metric wait --by queue")]
+pub(crate) struct Stats {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Timeseries(timeseries::Timeseries),
+}
 
 impl Stats {
     pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
+        match self.verb {
+            Some(Verb::Timeseries(timeseries)) => return timeseries.run(context).await,
+            None => {}
+        }
         let answer = context.client()?.send(&Call::get("read the statistics", "/v1/stats")).await?;
         let stats = answer.read::<StatsBody>()?;
         context.out.show_one(&answer.body, "stats", |_| describe(&stats, context.out.style()))?;
@@ -49,7 +64,11 @@ fn describe(stats: &StatsBody, style: Style) -> String {
         table.row(counted(Cell::painted("all", Paint::Bold), "".into(), &stats.jobs));
     }
     let workers: usize = stats.workers.values().sum();
-    let mut text = table.render(style);
+    let mut text = String::new();
+    if let Some(verdict) = &stats.verdict {
+        text.push_str(&format!("{}\n\n", judged(verdict, style)));
+    }
+    text.push_str(&table.render(style));
     text.push_str(&format!(
         "\n\nworkers {workers} · threads {} of {} in use · {} changes wait to be written",
         grouped(stats.threads_used),
@@ -60,6 +79,16 @@ fn describe(stats: &StatsBody, style: Style) -> String {
         text.push_str(&format!("\n{}", Paint::Red.on(&format!("nothing can be written: {trouble}"), style)));
     }
     text
+}
+
+/// The verdict, in its colour.
+pub(super) fn judged(verdict: &VerdictBody, style: Style) -> String {
+    let paint = match verdict.severity.as_str() {
+        "ok" => Paint::Green,
+        "watch" => Paint::Yellow,
+        _ => Paint::Red,
+    };
+    paint.on(&verdict.text, style)
 }
 
 fn counted(queue: Cell, kind: Cell, jobs: &CountsBody) -> Vec<Cell> {

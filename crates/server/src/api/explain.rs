@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// Why a job is, or is not, running.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ExplainBody {
     /// The job.
     #[schema(value_type = String)]
@@ -25,6 +25,9 @@ pub struct ExplainBody {
     /// When it should start at the present rate, if that can be said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_ms: Option<u64>,
+    /// That rate: jobs of its queue that were started per second lately.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_second: Option<f64>,
     /// What to do about it, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_step: Option<String>,
@@ -64,6 +67,7 @@ impl From<Explanation> for ExplainBody {
             gates: gates.collect(),
             position: explanation.position.map(|p| PositionBody { ahead: p.ahead, exact: p.exact }),
             estimate_ms: explanation.estimate.map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)),
+            per_second: explanation.pace,
             next_step: explanation.next_step,
         }
     }

@@ -14,6 +14,7 @@ mod problem;
 mod queue;
 mod stats;
 mod submit;
+mod timeseries;
 mod worker;
 
 pub use cluster::{ClusterBody, LeaderBody, RoleName, ServerBody};
@@ -25,9 +26,12 @@ pub use problem::{FieldProblem, ProblemBody};
 pub use queue::{
     CountsBody, KeepBody, PurgeBody, QueueBody, QueuePut, QueuesBody, RetentionBody, RetentionPut,
 };
-pub use stats::{CapabilitiesBody, CheckBody, KindStatsBody, LimitsBody, ReadyBody, StatsBody};
+pub use stats::{
+    CapabilitiesBody, CheckBody, FindingBody, KindStatsBody, LimitsBody, ReadyBody, StatsBody, VerdictBody,
+};
 pub use submit::{
     BatchBody, BatchRequest, BatchResult, BatchSummary, Durability, ImportBody, ImportError, NewJobRequest,
     RetryRequest, SubmittedBody,
 };
+pub use timeseries::{FigureBody, Metric, PointBody, SeriesBody, TimeseriesBody};
 pub use worker::{LeaseBody, WorkerBody, WorkersBody};

@@ -6,6 +6,7 @@ use ganger_core::coordinator::view::Stats;
 use ganger_core::event::WorkerState;
 use ganger_core::limits;
 use ganger_core::name::{Kind, QueueName};
+use ganger_core::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -32,6 +33,49 @@ pub struct StatsBody {
     /// Why nothing can be written at present, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store_trouble: Option<String>,
+    /// How things are, in one sentence. Not in the stream of events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictBody>,
+}
+
+/// How things are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct VerdictBody {
+    /// How bad the worst of it is: `ok`, `watch` or `bad`.
+    pub severity: String,
+    /// One sentence.
+    pub text: String,
+    /// What is not as it should be, the worst first; at most ten.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<FindingBody>,
+}
+
+/// Something that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FindingBody {
+    /// How bad it is: `watch` or `bad`.
+    pub severity: String,
+    /// What it is, for people.
+    pub text: String,
+    /// The queue it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub queue: Option<QueueName>,
+}
+
+impl From<Verdict> for VerdictBody {
+    fn from(verdict: Verdict) -> VerdictBody {
+        let findings = verdict.findings.into_iter().map(|finding| FindingBody {
+            severity: finding.severity.as_str().into(),
+            text: finding.text,
+            queue: finding.queue,
+        });
+        VerdictBody {
+            severity: verdict.severity.as_str().into(),
+            text: verdict.text,
+            findings: findings.collect(),
+        }
+    }
 }
 
 /// Jobs of one queue and kind.
@@ -64,6 +108,7 @@ impl From<Stats> for StatsBody {
             threads_used: stats.threads_used,
             store_backlog: stats.backlog,
             store_trouble: stats.store_trouble,
+            verdict: None,
         }
     }
 }

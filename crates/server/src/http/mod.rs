@@ -34,6 +34,7 @@ mod queues;
 mod request;
 mod shown;
 mod stats;
+mod timeseries;
 mod workers;
 
 #[cfg(test)]

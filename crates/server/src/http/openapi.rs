@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use super::problem::PROBLEM_JSON;
 use super::{
     App, batch, claim, cluster, event_stream, health, import, job_reads, jobs, kinds, list, page, queues,
-    stats, workers,
+    stats, timeseries, workers,
 };
 
 #[derive(OpenApi)]
@@ -36,6 +36,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(kinds::routes())
         .merge(workers::routes())
         .merge(stats::routes())
+        .merge(timeseries::routes())
         .merge(cluster::routes())
         .merge(event_stream::routes())
         .merge(health::routes())

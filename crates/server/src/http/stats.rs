@@ -14,13 +14,15 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(stats)).routes(routes!(capabilities))
 }
 
-/// Get the counts
+/// Get the counts, and how things are
 ///
-/// Exact, and as cheap with a million jobs as with ten.
+/// The counts are exact, and as cheap with a million jobs as with ten. The verdict is one sentence: what is worst, or that
+/// all is well.
 #[utoipa::path(get, path = "/v1/stats", tag = "server", responses((status = 200, body = StatsBody)))]
 async fn stats(State(app): State<App>, params: Params) -> Answer {
     params.only(&[])?;
-    Ok(Json(StatsBody::from(app.service.stats().await?)).into_response())
+    let (stats, verdict) = app.service.stats_and_verdict().await?;
+    Ok(Json(StatsBody { verdict: Some(verdict.into()), ..StatsBody::from(stats) }).into_response())
 }
 
 /// Get what this server is and allows

@@ -79,6 +79,7 @@ fn the_routes_that_a_user_needs_are_all_described() {
         ("GET", "/v1/workers"),
         ("GET", "/v1/workers/{id}"),
         ("GET", "/v1/stats"),
+        ("GET", "/v1/stats/timeseries"),
         ("GET", "/v1/capabilities"),
         ("GET", "/v1/events"),
         ("GET", "/v1/openapi.json"),

@@ -44,8 +44,9 @@ pub(super) enum Reading {
     Passing,
 }
 
-/// Paths below these tell about the server that was asked, or never change.
-const HERE: &[&str] = &["/livez", "/readyz", "/metrics", "/v1/cluster", "/v1/docs", "/ui"];
+/// Paths below these tell about the server that was asked, never change, or are in the store for everyone.
+const HERE: &[&str] =
+    &["/livez", "/readyz", "/metrics", "/v1/cluster", "/v1/stats/timeseries", "/v1/docs", "/ui"];
 /// What can be read of a final job without asking the leader.
 const HISTORY: &[&str] = &["attempts", "result", "payload", "logs"];
 
@@ -146,6 +147,8 @@ mod tests {
     fn what_is_about_the_server_itself_is_never_passed_on() {
         for path in
             ["/", "/livez", "/readyz?verbose", "/metrics", "/v1/cluster", "/v1/openapi.json", "/ui/x.js"]
+                .into_iter()
+                .chain(["/v1/stats/timeseries?step=1h"])
         {
             assert_eq!(route("GET", path).place, Place::Here, "{path}");
         }

@@ -4,3 +4,4 @@ mod bounds;
 mod reads;
 mod requests;
 mod site;
+mod statistics;

@@ -10,33 +10,32 @@ pub(crate) fn counted(now: Wall, changes: &[Change]) -> Counted {
     let mut counted = Counted { minute: minute_of(now), ..Counted::default() };
     let mut named = Vec::new();
     for (change, one) in changes.iter().enumerate() {
-        match one {
-            Change::Submit(submission) => {
-                for job in &submission.jobs {
-                    let bucket = place(&mut counted, &job.spec.queue, &job.spec.kind);
-                    counted.buckets[bucket].counts.enqueued += 1;
-                    named.push((job.id, bucket));
+        if let Change::Submit(submission) = one {
+            for job in &submission.jobs {
+                let bucket = place(&mut counted, &job.spec.queue, &job.spec.kind);
+                counted.buckets[bucket].counts.enqueued += 1;
+                named.push((job.id, bucket));
+            }
+        }
+        if let Change::Assign(assignment) = one {
+            for lease in &assignment.leases {
+                if let Some((job, bucket)) = named.iter().find(|(job, _)| *job == lease.job).copied() {
+                    let what = Maybe::Started { job, wait_us: job.uuid().as_u128() as u64 % 10_000_000 };
+                    counted.unsettled.push(Unsettled { change, bucket, what });
                 }
             }
-            Change::Assign(assignment) => {
-                for lease in &assignment.leases {
-                    if let Some((job, bucket)) = named.iter().find(|(job, _)| *job == lease.job).copied() {
-                        let what = Maybe::Started { job, wait_us: job.uuid().as_u128() as u64 % 10_000_000 };
-                        counted.unsettled.push(Unsettled { change, bucket, what });
-                    }
-                }
-            }
-            Change::End(end) if end.transactional => {
-                let (queue, kind) = ("queue-0".parse().unwrap(), "kind-0".parse().unwrap());
-                let bucket = place(&mut counted, &queue, &kind);
-                let state = match &end.after {
-                    After::Final { end, .. } => Some(end.state),
-                    After::Again { .. } => None,
-                };
-                let what = Maybe::Ended { failed: end.record.is_some(), state };
-                counted.unsettled.push(Unsettled { change, bucket, what });
-            }
-            _ => {}
+        }
+        if let Change::End(end) = one
+            && end.transactional
+        {
+            let (queue, kind) = ("queue-0".parse().unwrap(), "kind-0".parse().unwrap());
+            let bucket = place(&mut counted, &queue, &kind);
+            let state = match &end.after {
+                After::Final { end, .. } => Some(end.state),
+                After::Again { .. } => None,
+            };
+            let what = Maybe::Ended { failed: end.record.is_some(), state };
+            counted.unsettled.push(Unsettled { change, bucket, what });
         }
     }
     counted

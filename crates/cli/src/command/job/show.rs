@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ganger_core::JobId;
 use ganger_core::outcome::Outcome;
+use ganger_core::verdict::Rate;
 use ganger_server::api::{AttemptsBody, ExplainBody, JobBody};
 
 use crate::client::Call;
@@ -118,7 +119,9 @@ fn reasons(explanation: &ExplainBody, style: Style) -> String {
         text.push_str(&format!("\n{at_least}{jobs} before it"));
     }
     if let Some(estimate) = explanation.estimate_ms {
-        text.push_str(&format!("\nshould start in about {}", short(Duration::from_millis(estimate))));
+        let estimate = short(Duration::from_millis(estimate));
+        let rate = explanation.per_second.map(|rate| format!(", at the present rate of {}/s", Rate(rate)));
+        text.push_str(&format!("\nshould start in about {estimate}{}", rate.unwrap_or_default()));
     }
     if let Some(step) = &explanation.next_step {
         text.push_str(&format!("\nnext step: {step}"));
