@@ -24,8 +24,9 @@ _PARTS = (
     # grpcio: from the version it was made with to the error it raises.
     re.compile(r"GRPC_GENERATED_VERSION = .*?(?=\n\nclass )", re.DOTALL),
     re.compile(r"import warnings\n"),
-    re.compile(r"            _registered_method=True"),
-    re.compile(r",\n            _registered_method=True"),
+    # What grpcio has only had since 1.63 and does as well without.
+    re.compile(r" *_registered_method=True"),
+    re.compile(r" *server\.add_registered_method_handlers\(.*\n"),
     re.compile(r"^# Protobuf Python Version: .*\n", re.MULTILINE),
 )
 

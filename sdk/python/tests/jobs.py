@@ -55,5 +55,6 @@ async def quick(number: int) -> int:
 @app.job("blocks")
 async def blocks(seconds: float) -> str:
     """Blocks the whole event loop, as an async handler must not."""
+    note(f"blocks {seconds}")
     time.sleep(seconds)
     return "blocked"

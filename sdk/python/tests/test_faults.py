@@ -200,14 +200,15 @@ def test_signals_are_heard_although_a_handler_blocks_the_loop(
     server = make_server()
     client = Client(server.url)
     worker = make_process(server.url, "--drain-grace", "100ms", "--cancel-grace", "100ms").wait_connected()
-    job = client.enqueue(blocks.new(600))
-    eventually("it runs", lambda: client.get(job.id).state == "running")
+    client.enqueue(blocks.new(600))
+    # Leased is not begun: what has not begun is handed back, and the worker leaves in peace.
+    eventually("it runs", lambda: notes(tmp_path))
     worker.signal(signal.SIGTERM)
     eventually("it drains", lambda: "draining: takes nothing new" in worker.said())
     worker.signal(signal.SIGTERM)
     assert worker.finished() == 8
     impatient = make_process(server.url, "--drain-grace", "100ms", "--cancel-grace", "100ms").wait_connected()
     client.enqueue(blocks.new(601))
-    eventually("it runs", lambda: len(client.list_jobs(state="running", kind="blocks").jobs) == 2)
+    eventually("another runs", lambda: "blocks 601" in notes(tmp_path))
     impatient.signal(signal.SIGINT)
     assert impatient.finished() == 8, "it gives up by itself when its graces are over"

@@ -19,42 +19,42 @@ class JobsStub(object):
                 '/ganger.v1.Jobs/Enqueue',
                 request_serializer=ganger_dot_v1_dot_jobs__pb2.EnqueueRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_jobs__pb2.EnqueueResponse.FromString,
-    )
+)
         self.EnqueueBatch = channel.unary_unary(
                 '/ganger.v1.Jobs/EnqueueBatch',
                 request_serializer=ganger_dot_v1_dot_jobs__pb2.EnqueueBatchRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_jobs__pb2.EnqueueBatchResponse.FromString,
-    )
+)
         self.Get = channel.unary_unary(
                 '/ganger.v1.Jobs/Get',
                 request_serializer=ganger_dot_v1_dot_jobs__pb2.GetRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_jobs__pb2.Job.FromString,
-    )
+)
         self.List = channel.unary_unary(
                 '/ganger.v1.Jobs/List',
                 request_serializer=ganger_dot_v1_dot_jobs__pb2.ListRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_jobs__pb2.ListResponse.FromString,
-    )
+)
         self.Cancel = channel.unary_unary(
                 '/ganger.v1.Jobs/Cancel',
                 request_serializer=ganger_dot_v1_dot_jobs__pb2.CancelRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_jobs__pb2.Job.FromString,
-    )
+)
         self.Replay = channel.unary_unary(
                 '/ganger.v1.Jobs/Replay',
                 request_serializer=ganger_dot_v1_dot_jobs__pb2.ReplayRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_jobs__pb2.Job.FromString,
-    )
+)
         self.RunNow = channel.unary_unary(
                 '/ganger.v1.Jobs/RunNow',
                 request_serializer=ganger_dot_v1_dot_jobs__pb2.RunNowRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_jobs__pb2.Job.FromString,
-    )
+)
         self.Attempts = channel.unary_unary(
                 '/ganger.v1.Jobs/Attempts',
                 request_serializer=ganger_dot_v1_dot_jobs__pb2.AttemptsRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_jobs__pb2.AttemptsResponse.FromString,
-    )
+)
 
 
 class JobsServicer(object):
@@ -156,7 +156,6 @@ def add_JobsServicer_to_server(servicer, server):
     generic_handler = grpc.method_handlers_generic_handler(
             'ganger.v1.Jobs', rpc_method_handlers)
     server.add_generic_rpc_handlers((generic_handler,))
-    server.add_registered_method_handlers('ganger.v1.Jobs', rpc_method_handlers)
 
 
  # This class is part of an EXPERIMENTAL API.

@@ -19,12 +19,12 @@ class WorkerStub(object):
                 '/ganger.v1.Worker/Session',
                 request_serializer=ganger_dot_v1_dot_worker__pb2.FromWorker.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_worker__pb2.ToWorker.FromString,
-    )
+)
         self.ReportDeath = channel.unary_unary(
                 '/ganger.v1.Worker/ReportDeath',
                 request_serializer=ganger_dot_v1_dot_worker__pb2.ReportDeathRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_worker__pb2.ReportDeathResponse.FromString,
-    )
+)
 
 
 class WorkerServicer(object):
@@ -60,7 +60,6 @@ def add_WorkerServicer_to_server(servicer, server):
     generic_handler = grpc.method_handlers_generic_handler(
             'ganger.v1.Worker', rpc_method_handlers)
     server.add_generic_rpc_handlers((generic_handler,))
-    server.add_registered_method_handlers('ganger.v1.Worker', rpc_method_handlers)
 
 
  # This class is part of an EXPERIMENTAL API.
