@@ -36,9 +36,9 @@ def gated(name: str, gate: str = "gate", *, ctx: Context = Context.current) -> s
 
 @app.job("deaf")
 def deaf(name: str, gate: str = "gate", *, ctx: Context = Context.current) -> str:
-    """Runs until its gate is opened, whatever it is told."""
+    """Runs until its gate, or that of its attempt, is opened, whatever it is told."""
     note(f"started {name} {ctx.attempt}")
-    while not opened(gate):
+    while not opened(gate) and not opened(f"{gate} {ctx.attempt}"):
         time.sleep(0.02)
     note(f"ended {name} {ctx.attempt}")
     return f"{name} {ctx.attempt}"
