@@ -69,6 +69,8 @@ pub enum Change {
     PutQueue(QueueName, QueueSettings),
     /// The settings of a kind. Answered with [`Applied::Done`] or [`Applied::NoTransactions`].
     PutKind(Kind, KindSettings),
+    /// A key of a queue is closed for a while, or open again.
+    CloseKey(KeyClosure),
     /// Text that an attempt logged. A store keeps the last [`crate::limits::LOG_BYTES`] of each.
     Log(LogLines),
     /// An attempt failed: its group counts it. Comes right before the end of that attempt, in the same batch.
@@ -320,6 +322,17 @@ pub struct WorkerInfo {
     pub ttl: Duration,
 }
 
+/// Until when a `concurrency_key` of a queue is closed. A store forgets it once that has passed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeyClosure {
+    /// The queue.
+    pub queue: QueueName,
+    /// The key.
+    pub key: String,
+    /// Nothing of it starts before; `None` opens it again.
+    pub until: Option<Wall>,
+}
+
 /// Text that an attempt logged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLines {
@@ -393,6 +406,8 @@ pub struct Snapshot {
     pub queues: Vec<(QueueName, QueueSettings)>,
     /// Kinds that were ever set.
     pub kinds: Vec<(Kind, KindSettings)>,
+    /// Keys that are closed. Some of them may be open again since.
+    pub closed: Vec<KeyClosure>,
     /// Final jobs that are kept, counted.
     pub finals: Vec<Tally>,
     /// The largest intake sequence ever given.

@@ -126,6 +126,13 @@ pub struct JobOptions {
     pub unique_key: Option<String>,
     /// How long the unique key is held after success.
     pub unique_for: Duration,
+    /// Jobs of its queue with the same key share the limits that the queue sets for its keys, and wait while the
+    /// key is closed.
+    pub concurrency_key: Option<String>,
+    /// Whose job it is: within equal priority the owners of a queue's jobs take turns.
+    pub fair_key: Option<String>,
+    /// The share of its owner, from 1: twice the weight, twice the turns.
+    pub fair_weight: u16,
     /// For finding it again.
     pub tags: Vec<String>,
     /// W3C `traceparent` of whoever submitted it.
@@ -146,6 +153,9 @@ impl Default for JobOptions {
             expires_at: None,
             unique_key: None,
             unique_for: Duration::ZERO,
+            concurrency_key: None,
+            fair_key: None,
+            fair_weight: 1,
             tags: Vec::new(),
             traceparent: None,
         }
@@ -206,6 +216,13 @@ impl JobSpec {
         if let Some(key) = &o.unique_key {
             text("unique_key", key, limits::KEY_BYTES)?;
         }
+        if let Some(key) = &o.concurrency_key {
+            text("concurrency_key", key, limits::KEY_BYTES)?;
+        }
+        if let Some(key) = &o.fair_key {
+            text("fair_key", key, limits::KEY_BYTES)?;
+        }
+        within("fair_weight", o.fair_weight.into(), 1, limits::FAIR_WEIGHT.into())?;
         if let Some(trace) = &o.traceparent {
             at_most("traceparent", trace.len(), limits::TRACE_BYTES, "bytes")?;
         }
@@ -242,12 +259,12 @@ pub struct SpecError {
 }
 
 impl SpecError {
-    fn new(field: &'static str, problem: impl Into<String>) -> SpecError {
+    pub(crate) fn new(field: &'static str, problem: impl Into<String>) -> SpecError {
         SpecError { field, problem: problem.into() }
     }
 }
 
-fn within(field: &'static str, value: u64, low: u64, high: u64) -> Result<(), SpecError> {
+pub(crate) fn within(field: &'static str, value: u64, low: u64, high: u64) -> Result<(), SpecError> {
     if (low..=high).contains(&value) {
         Ok(())
     } else {
@@ -273,7 +290,7 @@ fn text(field: &'static str, value: &str, max: usize) -> Result<(), SpecError> {
     at_most(field, value.len(), max, "bytes")
 }
 
-fn not_longer(field: &'static str, value: Duration) -> Result<(), SpecError> {
+pub(crate) fn not_longer(field: &'static str, value: Duration) -> Result<(), SpecError> {
     if value <= limits::LONGEST {
         Ok(())
     } else {
@@ -316,7 +333,21 @@ mod tests {
         job.options.max_attempts = limits::ATTEMPTS;
         job.options.unique_key = Some("k".repeat(limits::KEY_BYTES));
         job.options.timeout = Some(limits::LONGEST);
+        job.options.concurrency_key = Some("k".repeat(limits::KEY_BYTES));
+        job.options.fair_key = Some("k".repeat(limits::KEY_BYTES));
+        job.options.fair_weight = limits::FAIR_WEIGHT;
         assert_eq!(job.check(), Ok(()));
+
+        assert_eq!(
+            refused(|j| j.options.concurrency_key = Some("k".repeat(limits::KEY_BYTES + 1))),
+            "`concurrency_key` has 257 bytes, the limit is 256"
+        );
+        assert_eq!(refused(|j| j.options.fair_key = Some(String::new())), "`fair_key` has an empty text");
+        assert_eq!(
+            refused(|j| j.options.fair_weight = limits::FAIR_WEIGHT + 1),
+            "`fair_weight` is 1001, allowed are 1 to 1000"
+        );
+        assert_eq!(refused(|j| j.options.fair_weight = 0), "`fair_weight` is 0, allowed are 1 to 1000");
 
         assert_eq!(
             refused(|j| j.payload = "1".repeat(limits::PAYLOAD_BYTES + 1)),

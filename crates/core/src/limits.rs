@@ -30,6 +30,24 @@ pub const LABELS: usize = 32;
 pub const LABEL_BYTES: usize = 128;
 /// Longest unique key or idempotency key, in bytes.
 pub const KEY_BYTES: usize = 256;
+/// Largest weight of a job's `fair_key`; the smallest is 1.
+pub const FAIR_WEIGHT: u16 = 1_000;
+/// Largest `max_running` of a queue or of its keys.
+pub const MAX_RUNNING: u32 = 1_000_000;
+/// Largest number of starts, and largest burst, of a rate.
+pub const RATE: u32 = 1_000_000;
+/// Shortest period of a rate.
+pub const RATE_PERIOD: Duration = Duration::from_millis(1);
+/// Largest `max_depth` of a queue or of its keys.
+pub const MAX_DEPTH: u32 = 1_000_000_000;
+/// Longest time for which a submission to a full queue is held.
+pub const HELD_FOR: Duration = Duration::from_secs(30);
+/// Most submissions that are held at a time, of all queues together.
+pub const HELD_SUBMISSIONS: usize = 1_024;
+/// Shortest wait that may be worth one priority.
+pub const AGEING: Duration = Duration::from_millis(100);
+/// Most keys that are closed at a time, of all queues together.
+pub const CLOSED_KEYS: usize = 10_000;
 /// Longest W3C trace context (both headers), in bytes.
 pub const TRACE_BYTES: usize = 1_024;
 /// Most threads of a job or of a worker.

@@ -71,6 +71,9 @@ pub enum Report {
     RetryAfter(Duration, String),
     /// It asks to run later; no attempt is burnt.
     Snooze(Duration),
+    /// The other side asked to be left alone for this long: the job's key is closed, and the job waits with it; or
+    /// the job alone, if it has none. No attempt is burnt.
+    Throttled(Duration),
     /// It was stopped because it ran longer than its timeout.
     Timeout,
     /// It was stopped because it was cancelled.
@@ -102,6 +105,7 @@ impl Report {
             }
             Report::Ok(_)
             | Report::Snooze(_)
+            | Report::Throttled(_)
             | Report::Timeout
             | Report::Cancelled
             | Report::Released { .. } => {}
@@ -115,7 +119,7 @@ impl Report {
         match self {
             Report::Ok(_) => Outcome::Ok,
             Report::Error(_) | Report::Fatal(_) | Report::RetryAfter(..) => Outcome::Error,
-            Report::Snooze(_) | Report::Released { .. } => Outcome::Released,
+            Report::Snooze(_) | Report::Throttled(_) | Report::Released { .. } => Outcome::Released,
             Report::Timeout => Outcome::Timeout,
             Report::Cancelled => Outcome::Cancelled,
         }
@@ -128,6 +132,7 @@ impl Report {
             Report::Error(e) | Report::Fatal(e) | Report::RetryAfter(_, e) => Some(e),
             Report::Ok(_)
             | Report::Snooze(_)
+            | Report::Throttled(_)
             | Report::Timeout
             | Report::Cancelled
             | Report::Released { .. } => None,

@@ -78,6 +78,8 @@ pub enum Next {
     Requeue,
     /// Again after this long; it costs no attempt.
     Later(Duration),
+    /// Its key is closed for this long, and it waits in its old place; without a key, later. It costs no attempt.
+    Throttled(Duration),
 }
 
 /// How an attempt ended, as the leader sees it.
@@ -118,11 +120,18 @@ pub fn after_attempt(
         | Ending::CancelledUnderGrace => (burnt, retry(&burnt, allowance, random)),
         Ending::Reported(Report::RetryAfter(delay, _)) => match retry(&burnt, allowance, random) {
             Next::Retry(_) => (burnt, Next::Retry(*delay)),
-            over @ (Next::Dead(_) | Next::Succeeded | Next::Cancelled | Next::Requeue | Next::Later(_)) => {
-                (burnt, over)
-            }
+            over @ (Next::Dead(_)
+            | Next::Succeeded
+            | Next::Cancelled
+            | Next::Requeue
+            | Next::Later(_)
+            | Next::Throttled(_)) => (burnt, over),
         },
         Ending::Reported(Report::Snooze(delay)) => (ran, Next::Later(*delay)),
+        Ending::Reported(Report::Throttled(_)) if sabotage::active(Bug::ThrottledBurnsAttempt) => {
+            (burnt, retry(&burnt, allowance, random))
+        }
+        Ending::Reported(Report::Throttled(delay)) => (ran, Next::Throttled(*delay)),
         Ending::Reported(Report::Released { started: false }) => (unstarted, Next::Requeue),
         // It may have had effects, and its client asked for one attempt at the most.
         Ending::Reported(Report::Released { started: true }) if allowance.max_attempts == 1 => {
@@ -132,10 +141,13 @@ pub fn after_attempt(
         Ending::Lost => lost(before, burnt, allowance),
     };
     match next {
-        Next::Retry(_) | Next::Requeue | Next::Later(_) if cancel_wanted => (standing, Next::Cancelled),
+        Next::Retry(_) | Next::Requeue | Next::Later(_) | Next::Throttled(_) if cancel_wanted => {
+            (standing, Next::Cancelled)
+        }
         Next::Retry(_)
         | Next::Requeue
         | Next::Later(_)
+        | Next::Throttled(_)
         | Next::Succeeded
         | Next::Cancelled
         | Next::Dead(_) => (standing, next),
@@ -189,7 +201,12 @@ mod tests {
             standing = s;
             match next {
                 Next::Retry(d) => waits.push(d.as_secs()),
-                Next::Succeeded | Next::Cancelled | Next::Requeue | Next::Later(_) | Next::Dead(_) => {
+                Next::Succeeded
+                | Next::Cancelled
+                | Next::Requeue
+                | Next::Later(_)
+                | Next::Throttled(_)
+                | Next::Dead(_) => {
                     assert_eq!(next, Next::Dead(Death::Exhausted));
                     break;
                 }
@@ -231,6 +248,8 @@ mod tests {
         let delay = Duration::from_secs(9);
         let (s, next) = after(s, &allowed, &Report::Snooze(delay));
         assert_eq!((s.attempt, s.burnt, next), (2, 0, Next::Later(delay)));
+        let (s, next) = after(s, &allowed, &Report::Throttled(delay));
+        assert_eq!((s.attempt, s.burnt, next), (3, 0, Next::Throttled(delay)));
     }
 
     #[test]

@@ -71,11 +71,25 @@ pub enum Bug {
     NothingNewIsCounted,
     /// What a refused batch counted for is counted again when it is written.
     RefusedIsCounted,
+    /// A new leader does not count the leases that it loads against the limits.
+    RunningNotRestored,
+    /// The end of a lease is counted when it is decided, and again when it is durable.
+    EndCountedTwice,
+    /// A lease that never was goes on counting against the limits.
+    VanishedStillCounts,
+    /// A new leader does not know which keys are closed.
+    ClosedKeyForgotten,
+    /// A handler that closes its key closes it in memory alone.
+    ClosedInMemoryOnly,
+    /// An attempt whose handler closed its key counts as failed.
+    ThrottledBurnsAttempt,
+    /// A lease counts against the limits only once it is durable.
+    LeaseCountedLate,
 }
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 32] = [
+    pub const ALL: [Bug; 39] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -108,6 +122,13 @@ impl Bug {
         Bug::InboxRowTwice,
         Bug::NothingNewIsCounted,
         Bug::RefusedIsCounted,
+        Bug::RunningNotRestored,
+        Bug::EndCountedTwice,
+        Bug::VanishedStillCounts,
+        Bug::ClosedKeyForgotten,
+        Bug::ClosedInMemoryOnly,
+        Bug::ThrottledBurnsAttempt,
+        Bug::LeaseCountedLate,
     ];
 }
 

@@ -98,6 +98,7 @@ struct Inner {
     commit: Histogram,
     batch: Histogram,
     backlog: Gauge,
+    closed_keys: Gauge,
     requests: Family<RequestLabel, Histogram, fn() -> Histogram>,
     events_dropped: Counter,
     leadership: Leadership,
@@ -136,6 +137,7 @@ impl Metrics {
             commit: Histogram::new(exponential_buckets(0.000_1, 2.0, 18)),
             batch: Histogram::new(exponential_buckets(1.0, 2.0, 15)),
             backlog: Gauge::default(),
+            closed_keys: Gauge::default(),
             requests: Family::new_with_constructor(request_times),
             events_dropped: Counter::default(),
             leadership: Leadership::default(),
@@ -275,6 +277,7 @@ impl Metrics {
         };
         threads("used", stats.threads_used);
         threads("free", stats.threads.saturating_sub(stats.threads_used));
+        self.0.closed_keys.set(i64::try_from(stats.closed_keys).unwrap_or(i64::MAX));
         self.0.backlog.set(i64::try_from(stats.backlog).unwrap_or(i64::MAX));
     }
 
@@ -302,6 +305,7 @@ impl Inner {
         r.register_with_unit("store_commit", "How long commits took", s.clone(), self.commit.clone());
         r.register("store_batch_changes", "Changes in one commit", self.batch.clone());
         r.register("store_backlog", "Changes that wait for the next commit", self.backlog.clone());
+        r.register("closed_keys", "Keys of queues that are closed", self.closed_keys.clone());
         r.register_with_unit("api_request", "How long requests took", s, self.requests.clone());
         r.register("events_dropped", "Events not told to a slow listener", self.events_dropped.clone());
         self.leadership.register(r);
@@ -412,6 +416,7 @@ mod tests {
             threads: 8,
             threads_used: 5,
             backlog: 7,
+            closed_keys: 0,
             store_trouble: None,
         };
         let view = QueueView {

@@ -127,6 +127,7 @@ pub fn ends<'b>(batch: &'b Batch, applied: &'b [Applied]) -> impl Iterator<Item 
         | Change::CloseSession(..)
         | Change::PutQueue(..)
         | Change::PutKind(..)
+        | Change::CloseKey(_)
         | Change::Log(_)
         | Change::Failed(_)
         | Change::PutDocument(_)

@@ -169,6 +169,7 @@ fn usual(change: &Change) -> Applied {
         | Change::CloseSession(..)
         | Change::PutQueue(..)
         | Change::PutKind(..)
+        | Change::CloseKey(_)
         | Change::Log(_)
         | Change::Failed(_)
         | Change::PutDocument(_) => Applied::Done,

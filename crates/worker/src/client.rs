@@ -193,6 +193,19 @@ impl<R> Enqueue<R> {
         self.with(|spec| spec.options.unique_key = Some(key.into()))
     }
 
+    /// Jobs of its queue with the same key share the limits of the queue's keys, and wait while the key is closed.
+    pub fn concurrency_key(self, key: impl Into<String>) -> Enqueue<R> {
+        self.with(|spec| spec.options.concurrency_key = Some(key.into()))
+    }
+
+    /// Whose job it is: within equal priority the owners of a queue's jobs take turns, by weight (from 1).
+    pub fn fair_key(self, key: impl Into<String>, weight: u16) -> Enqueue<R> {
+        self.with(|spec| {
+            spec.options.fair_key = Some(key.into());
+            spec.options.fair_weight = weight;
+        })
+    }
+
     /// Another queue than its kind's.
     pub fn queue(mut self, queue: &str) -> Enqueue<R> {
         match (&mut self.spec, queue.parse()) {

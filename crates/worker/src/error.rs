@@ -22,6 +22,7 @@ enum How {
     Fatal,
     RetryAfter(Duration),
     Snooze(Duration),
+    Throttled(Duration),
 }
 
 impl JobError {
@@ -49,6 +50,13 @@ impl JobError {
         JobError { how: How::Snooze(delay), text: "snoozed".into() }
     }
 
+    /// The other side asked to be left alone for this long ("429"): the job's `concurrency_key` is closed, so all jobs of its
+    /// queue with that key wait, this one first among them. No attempt is burnt. A job without a key waits alone.
+    #[must_use]
+    pub fn throttled(long: Duration) -> JobError {
+        JobError { how: How::Throttled(long), text: "throttled".into() }
+    }
+
     /// Whether the job would die of it.
     #[must_use]
     pub fn is_fatal(&self) -> bool {
@@ -66,6 +74,7 @@ impl JobError {
             How::Fatal => Report::Fatal(self.text),
             How::RetryAfter(delay) => Report::RetryAfter(delay, self.text),
             How::Snooze(delay) => Report::Snooze(delay),
+            How::Throttled(long) => Report::Throttled(long),
         }
     }
 }
@@ -89,6 +98,7 @@ impl fmt::Debug for JobError {
             How::Fatal => "fatal",
             How::RetryAfter(_) => "retry after",
             How::Snooze(_) => "snooze",
+            How::Throttled(_) => "throttled",
         };
         write!(f, "JobError({how}: {})", self.text)
     }
@@ -219,5 +229,7 @@ mod tests {
         assert_eq!(later.into_report(), Report::RetryAfter(Duration::from_secs(9), "quota".into()));
         let snooze = JobError::snooze(Duration::from_secs(2));
         assert_eq!(snooze.into_report(), Report::Snooze(Duration::from_secs(2)));
+        let throttled = JobError::throttled(Duration::from_secs(3));
+        assert_eq!(throttled.into_report(), Report::Throttled(Duration::from_secs(3)));
     }
 }

@@ -111,7 +111,11 @@ fn text_bytes(report: &Report) -> usize {
         Report::Ok(text) | Report::Error(text) | Report::Fatal(text) | Report::RetryAfter(_, text) => {
             text.len()
         }
-        Report::Snooze(_) | Report::Timeout | Report::Cancelled | Report::Released { .. } => 0,
+        Report::Snooze(_)
+        | Report::Throttled(_)
+        | Report::Timeout
+        | Report::Cancelled
+        | Report::Released { .. } => 0,
     }
 }
 

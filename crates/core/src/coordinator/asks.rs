@@ -3,6 +3,7 @@
 use crate::change::{Applied, Change, Idempotency, Intake, NewJob, Replay, Replayed, Submission, Submitted};
 use crate::coordinator::Coordinator;
 use crate::coordinator::commits::Effect;
+use crate::coordinator::depth::Held;
 use crate::coordinator::port::{Ask, Output, Refusal, Reply, Ticket};
 use crate::coordinator::table::Phase;
 use crate::event::Event;
@@ -34,6 +35,7 @@ impl Coordinator {
                 self.commits.push(Change::PutKind(kind, settings), Effect::PutKind(ticket));
                 Ok(())
             }
+            Ask::CloseKey(closure) => self.close_key(ticket, closure),
             Ask::Intake(rows) => {
                 self.intake(now, ticket, rows, out);
                 Ok(())
@@ -71,12 +73,32 @@ impl Coordinator {
         now: Now,
         ticket: Ticket,
         idempotency: Option<Idempotency>,
-        mut jobs: Vec<NewJob>,
+        jobs: Vec<NewJob>,
         out: &mut Vec<Output>,
     ) -> Result<(), Refusal> {
         if let Some(job) = jobs.iter().find(|job| self.drains(job)) {
             return Err(Refusal::QueueDraining(job.spec.queue.clone()));
         }
+        if self.may_be_full(&jobs)
+            && let Some((full, may_fit)) = self.full(&jobs)
+        {
+            let held = Held { ticket, idempotency, jobs, until: now.mono };
+            return if may_fit { self.hold(now, full, held) } else { Err(full) };
+        }
+        self.submit_now(now, ticket, idempotency, jobs, out);
+        Ok(())
+    }
+
+    /// Submits what there is room for.
+    pub(crate) fn submit_now(
+        &mut self,
+        now: Now,
+        ticket: Ticket,
+        idempotency: Option<Idempotency>,
+        mut jobs: Vec<NewJob>,
+        out: &mut Vec<Output>,
+    ) {
+        self.coming_in(&jobs);
         for job in &mut jobs {
             self.arrive(now, job);
         }
@@ -86,7 +108,6 @@ impl Coordinator {
         }
         let effect = Effect::Submit { ticket, provisional: Vec::new() };
         self.commits.push(Change::Submit(Submission { idempotency, jobs, inbox: None }), effect);
-        Ok(())
     }
 
     /// Whether the queue of this job takes nothing new.
@@ -207,8 +228,10 @@ impl Coordinator {
         out: &mut Vec<Output>,
     ) {
         self.queues.entry(queue.clone()).or_default().settings = settings;
-        for class in self.classes.of_queue(queue) {
-            self.line_up(class);
+        self.settings_flow(queue);
+        self.queue_moved(queue);
+        for key in self.keys.of_queue(queue) {
+            self.key_moved(key);
         }
         let (paused, draining) = (settings.paused, settings.draining);
         out.push(Output::Event(Event::Queue { queue: queue.clone(), paused, draining, at: now.wall }));

@@ -114,6 +114,8 @@ impl Coordinator {
             rules::after_attempt(entry.standing, &profile.allowance, ending, entry.cancel_wanted, random);
         let record = self.record(now, &lease, ending, ran);
         let waited = now.wall.since(entry.due_at).saturating_sub(ran);
+        let next = self.close_its_key(now, lease.job, ending, next);
+        let entry = self.jobs.get(lease.job);
         let (after, moved) = self.after(now, &lease, standing, next, ending);
         let session = self.sessions.get(lease.session);
         let ended = Ended {
@@ -135,6 +137,7 @@ impl Coordinator {
             record,
             after,
         };
+        self.lease_over(lease.job);
         self.count_failure(lease.job, change.record.as_ref());
         self.jobs.get_mut(lease.job).phase = Phase::Ending;
         let session = self.sessions.get_mut(lease.session);
@@ -154,6 +157,23 @@ impl Coordinator {
             return;
         }
         self.commits.push(Change::End(change), Effect::End(Box::new(ended)));
+    }
+
+    /// A handler asked for its key to be closed: that holds whatever becomes of its job, which waits in its place, or
+    /// alone if it has no key.
+    fn close_its_key(&mut self, now: Now, job: u32, ending: &Ending<'_>, next: Next) -> Next {
+        let Ending::Reported(Report::Throttled(long)) = ending else { return next };
+        let closed = self.close_key_of(now, job, *long);
+        match next {
+            Next::Throttled(_) if closed => Next::Requeue,
+            Next::Throttled(long) => Next::Later(long),
+            next @ (Next::Succeeded
+            | Next::Cancelled
+            | Next::Dead(_)
+            | Next::Retry(_)
+            | Next::Requeue
+            | Next::Later(_)) => next,
+        }
     }
 
     /// The group of a failure counts it, in the commit that ends its attempt. One that did not fail costs nothing.
@@ -244,7 +264,7 @@ impl Coordinator {
         match next {
             Next::Requeue => again(entry.due_at, entry.retrying),
             Next::Retry(delay) => again(now.wall + delay, true),
-            Next::Later(delay) => again(now.wall + delay, false),
+            Next::Later(delay) | Next::Throttled(delay) => again(now.wall + delay, false),
             Next::Succeeded => {
                 let result = match ending {
                     Ending::Reported(Report::Ok(result)) => Some(result.clone()),
@@ -262,8 +282,8 @@ impl Coordinator {
     /// Whether a final job of this queue stays in the history. Dead ones always do.
     fn keeps(&self, job: u32, state: State) -> bool {
         let queue = &self.classes.get(self.jobs.get(job).class).key.queue;
-        let settings = self.queues.get(queue).map(|q| q.settings).unwrap_or_default();
-        state == State::Dead || settings.retention.keeps_finished()
+        let retention = self.queues.get(queue).map(|q| q.settings.retention).unwrap_or_default();
+        state == State::Dead || retention.keeps_finished()
     }
 
     /// The end is durable: the job moves, and its worker may forget it.
@@ -284,6 +304,9 @@ impl Coordinator {
         }
         self.attempt_event(now, &ended, out);
         let job = ended.job;
+        if sabotage::active(Bug::EndCountedTwice) {
+            self.lease_over(job);
+        }
         match ended.after {
             Moved::Again { due_at, retrying, standing } => {
                 let entry = self.jobs.get_mut(job);
@@ -352,7 +375,7 @@ impl Coordinator {
     /// The job is final: it leaves memory.
     fn leave(&mut self, job: u32, state: State, kept: bool, at: Wall, out: &mut Vec<Output>) {
         out.push(self.job_event(job, state, at));
-        let entry = self.jobs.remove(job);
+        let entry = self.drop_job(job);
         let key = &self.classes.get(entry.class).key;
         self.counters.sub(&key.queue, &key.kind, entry.counted, 1);
         if kept {

@@ -1,7 +1,7 @@
 //! Classes: jobs that any worker either fits or does not, all alike.
 //!
 //! A class is a queue, a kind, a number of threads and the labels required. Whatever keeps a whole
-//! class from running is a [`Gate`]: a gated class is **parked**, out of every line, and never looked
+//! class from running, the limits of its queue among it, is a [`Gate`]: a gated class is **parked**, out of every line, and never looked
 //! at again until the gate opens. [`gates`] is the one function that knows them; dispatch parks by it
 //! and `explain` shows what it says.
 
@@ -9,12 +9,19 @@ use std::collections::HashMap;
 
 use crate::change::LiveJob;
 use crate::coordinator::fleet::{Fleet, GroupId, Ring};
-use crate::coordinator::ready::{ClassId, Order};
+use crate::coordinator::flow::Flow;
+use crate::coordinator::levels::Mixed;
+use crate::coordinator::ready::{Order, StrandId};
 use crate::coordinator::view::Gate;
 use crate::coordinator::wheel::TimerId;
 use crate::job::Fallback;
 use crate::name::{Kind, Labels, QueueName};
 use crate::queue::QueueSettings;
+use crate::time::Mono;
+
+/// A class of jobs, numbered from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ClassId(pub(crate) u32);
 
 /// What all jobs of a class share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +50,12 @@ pub(crate) struct Class {
     pub(crate) patience: Option<TimerId>,
     /// The worker that is kept free for its head.
     pub(crate) reserved: Option<u32>,
+    /// Its jobs without keys.
+    pub(crate) plain: StrandId,
+    /// Its jobs by their keys, if any has one.
+    pub(crate) mixed: Option<Box<Mixed>>,
+    /// Whether its queue has a [`Flow`].
+    pub(crate) flows: bool,
     /// Mean run time of its attempts, in microseconds, newer ones weighing more.
     pub(crate) mean_run: Option<f64>,
 }
@@ -52,6 +65,7 @@ pub(crate) struct Class {
 pub(crate) struct Classes {
     all: Vec<Class>,
     ids: HashMap<ClassKey, ClassId>,
+    by_queue: HashMap<QueueName, Vec<ClassId>>,
 }
 
 impl Classes {
@@ -68,7 +82,7 @@ impl Classes {
     }
 
     pub(crate) fn of_queue(&self, queue: &QueueName) -> Vec<ClassId> {
-        self.ids().filter(|id| self.get(*id).key.queue == *queue).collect()
+        self.by_queue.get(queue).cloned().unwrap_or_default()
     }
 
     /// The class of a job, and whether it is new.
@@ -86,6 +100,7 @@ impl Classes {
         }
         let id = ClassId(u32::try_from(self.all.len()).expect("classes are fewer than jobs"));
         self.ids.insert(key.clone(), id);
+        self.by_queue.entry(key.queue.clone()).or_default().push(id);
         self.all.push(Class {
             demand: key.threads,
             key,
@@ -94,6 +109,9 @@ impl Classes {
             overtakes: 0,
             patience: None,
             reserved: None,
+            plain: StrandId(u32::MAX),
+            mixed: None,
+            flows: false,
             mean_run: None,
         });
         (id, true)
@@ -106,6 +124,8 @@ pub(crate) struct QueueEntry {
     pub(crate) settings: QueueSettings,
     /// Whose turn it is under round robin.
     pub(crate) ring: Ring,
+    /// What its limits and its tenants need; nothing for a queue that has neither.
+    pub(crate) flow: Option<Box<Flow>>,
 }
 
 /// Groups of the fleet that can run a class.
@@ -133,11 +153,17 @@ pub(crate) fn gates(
     key: &ClassKey,
     groups: &[GroupId],
     fleet: &Fleet,
-    settings: &QueueSettings,
+    queue: Option<&QueueEntry>,
+    now: Mono,
 ) -> Vec<Gate> {
     let mut closed = Vec::new();
-    if settings.paused {
+    if queue.is_some_and(|queue| queue.settings.paused) {
         closed.push(Gate::QueuePaused(key.queue.clone()));
+    }
+    if let Some(queue) = queue
+        && let Some(flow) = &queue.flow
+    {
+        closed.extend(flow.gates(&key.queue, &queue.settings.limits, now));
     }
     if groups.is_empty() {
         let none = Labels::new();

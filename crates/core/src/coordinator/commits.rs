@@ -64,6 +64,8 @@ pub(crate) enum Effect {
     PutQueue(Ticket),
     /// The settings hold.
     PutKind(Ticket),
+    /// The key is closed, or open. A handler's closure answers nobody.
+    CloseKey(Option<Ticket>),
     /// The document is kept.
     Document(Ticket),
     /// The client learns how many.
@@ -86,7 +88,7 @@ impl Effect {
             Effect::Submit { ticket, .. }
             | Effect::CancelWanted { ticket, .. }
             | Effect::RunNow { ticket, .. } => Some(*ticket),
-            Effect::Finish { ticket, .. } | Effect::Intake(ticket) => *ticket,
+            Effect::Finish { ticket, .. } | Effect::Intake(ticket) | Effect::CloseKey(ticket) => *ticket,
             Effect::Assign { .. }
             | Effect::Failed(_)
             | Effect::End(_)
@@ -258,6 +260,7 @@ impl Coordinator {
         kept.0.append(&mut self.commits.changes);
         kept.1.append(&mut self.commits.effects);
         (self.commits.changes, self.commits.effects) = kept;
+        self.nothing_comes_in();
     }
 
     /// Refuses to clients what they asked for, and keeps the rest to be written again.
@@ -272,7 +275,7 @@ impl Coordinator {
         for (change, effect) in decided {
             match effect.ticket() {
                 Some(ticket) => {
-                    self.undo(now, effect);
+                    self.undo(now, &change, effect);
                     out.push(Output::Reply(ticket, Reply::Refused(Refusal::Store(reason.to_owned()))));
                 }
                 // Its jobs went with their submissions.
@@ -287,8 +290,13 @@ impl Coordinator {
         }
     }
 
-    fn undo(&mut self, now: Now, effect: Effect) {
+    fn undo(&mut self, now: Now, change: &Change, effect: Effect) {
         match effect {
+            Effect::CloseKey(_) => {
+                if let Change::CloseKey(closure) = change {
+                    self.not_closed(closure);
+                }
+            }
             Effect::Finish { job, .. } => self.make_runnable(now, job),
             Effect::Submit { provisional, .. } => {
                 for (_, job) in provisional {
@@ -325,6 +333,7 @@ impl Coordinator {
         match (effect, change) {
             (Effect::Submit { ticket, provisional }, Change::Submit(submission)) => {
                 let Applied::Submitted(answer) = applied else { return };
+                self.came_in(&submission.jobs);
                 self.take_in(now, &submission.jobs, &answer, provisional, out);
                 if !self.answered_early() {
                     out.push(Output::Reply(ticket, Reply::Submitted(answer)));
@@ -360,6 +369,7 @@ impl Coordinator {
             (
                 effect @ (Effect::PutQueue(_)
                 | Effect::PutKind(_)
+                | Effect::CloseKey(_)
                 | Effect::Document(_)
                 | Effect::Purge(_)
                 | Effect::Prune),
@@ -394,6 +404,10 @@ impl Coordinator {
             }
             (Effect::PutKind(ticket), Change::PutKind(kind, settings)) => {
                 out.push(Output::Reply(ticket, self.kind_set(kind, *settings, &applied)));
+            }
+            (Effect::CloseKey(ticket), Change::CloseKey(closure)) => {
+                let reply = self.key_set(now, closure);
+                out.extend(ticket.map(|ticket| Output::Reply(ticket, reply)));
             }
             (Effect::Document(ticket), _) => out.push(Output::Reply(ticket, Reply::Documented)),
             (Effect::Purge(ticket), _) => {

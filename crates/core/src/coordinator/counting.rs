@@ -122,6 +122,7 @@ impl Counting<'_> {
                 | Change::CloseSession(..)
                 | Change::PutQueue(..)
                 | Change::PutKind(..)
+                | Change::CloseKey(_)
                 | Change::Log(_)
                 | Change::Failed(_)
                 | Change::PutDocument(_)

@@ -15,11 +15,13 @@
 use std::collections::BTreeMap;
 
 use crate::change::{Assignment, Change, Lease};
+use crate::coordinator::classes::ClassId;
 use crate::coordinator::classes::{demand, eligible, gates, widest};
 use crate::coordinator::commits::Effect;
+use crate::coordinator::fair::NOBODY;
 use crate::coordinator::fleet::GroupId;
 use crate::coordinator::port::Output;
-use crate::coordinator::ready::{ClassId, Order};
+use crate::coordinator::ready::Order;
 use crate::coordinator::table::Phase;
 use crate::coordinator::{Coordinator, LeaseEntry, Timer};
 use crate::ids::SessionId;
@@ -103,12 +105,31 @@ impl Coordinator {
 
     fn pick_shown(&self, group: GroupId, free: i32) -> Option<Pick> {
         if let Some((order, class)) = self.lines.best(group, free) {
+            let (order, class) = self.fair_sibling(group, free, order, class);
             let at_least = i32::from(self.classes.get(class).demand);
             return Some(Pick { class, order, at_least, reserved: None });
         }
         let (order, class) = self.lines.top(group)?;
         let at_least = i32::from(self.classes.get(class).demand) - self.prefetch(class);
         (free >= at_least).then_some(Pick { class, order, at_least, reserved: None })
+    }
+
+    /// The class of the same queue, and of the same priority, whose tenant's turn it is. The lines know arrivals alone.
+    fn fair_sibling(&self, group: GroupId, free: i32, order: Order, class: ClassId) -> (Order, ClassId) {
+        let Some(flow) = self.flow_of(class).filter(|flow| flow.fair.is_used()) else {
+            return (order, class);
+        };
+        let turn = |class: ClassId| {
+            let turn = self.class_head(class).and_then(|head| head.turn);
+            turn.unwrap_or_else(|| flow.fair.turn(NOBODY))
+        };
+        let siblings = self.classes.of_queue(&self.classes.get(class).key.queue).into_iter();
+        let could = siblings.filter_map(|id| {
+            let class = self.classes.get(id);
+            let fits = class.groups.contains(&group) && i32::from(class.demand) <= free;
+            class.lined_up.filter(|place| fits && place.priority == order.priority).map(|place| (place, id))
+        });
+        could.min_by_key(|(place, id)| (turn(*id), *place)).unwrap_or((order, class))
     }
 
     /// A head of higher priority than the one a worker is kept free for, which that worker could run.
@@ -146,7 +167,8 @@ impl Coordinator {
     /// Takes the head of a class for a worker.
     fn take(&mut self, class: ClassId, worker: u32) -> (u32, u16) {
         let threads = self.classes.get(class).demand;
-        let (_, job) = self.ready.pop(class).expect("a class in line has a head");
+        let job = self.class_head(class).expect("a class in line has a head").job;
+        self.pull(job);
         if let Phase::Ready(Some(expiry)) = self.jobs.get(job).phase {
             self.timers.cancel(expiry);
         }
@@ -160,6 +182,7 @@ impl Coordinator {
         let free = i32::from(session.worker.threads) - session.used;
         self.fleet.assigned_leaving(worker, free);
         self.no_longer_overtaken(class);
+        self.lease_given(job);
         self.line_up(class);
         (job, threads)
     }
@@ -221,6 +244,9 @@ impl Coordinator {
             }
             self.leases.get_mut(*slot).committed = true;
             let job = self.leases.get(*slot).job;
+            if sabotage::active(Bug::LeaseCountedLate) {
+                self.count_lease(job);
+            }
             self.recount(job, State::Running);
             out.push(self.job_event(job, State::Running, now.wall));
             fresh.push(*slot);
@@ -273,10 +299,16 @@ impl Coordinator {
     /// of them if it is empty or a gate is closed.
     pub(crate) fn line_up(&mut self, id: ClassId) {
         let class = self.classes.get(id);
-        let settings = self.queues.get(&class.key.queue).map(|q| q.settings).unwrap_or_default();
-        let head = self.ready.head(id).map(|(order, _)| order);
-        let open = head.is_some() && gates(&class.key, &class.groups, &self.fleet, &settings).is_empty();
+        let queue = self.queues.get(&class.key.queue);
+        let head = self.class_head(id).map(|head| head.order);
+        let gates = || gates(&class.key, &class.groups, &self.fleet, queue, self.awake_at);
+        let open = head.is_some() && gates().is_empty();
         let place = head.filter(|_| open);
+        if class.flows && head.is_some() && queue.is_some_and(|queue| queue.settings.ageing.is_some()) {
+            let queue = class.key.queue.clone();
+            self.watch_flow(&queue);
+        }
+        let class = self.classes.get(id);
         if place == class.lined_up {
             return;
         }

@@ -21,8 +21,8 @@
 use crate::change::Applied;
 use crate::coordinator::Coordinator;
 use crate::coordinator::attempts::{Ended, Moved};
+use crate::coordinator::classes::ClassId;
 use crate::coordinator::port::{Refusal, Reply};
-use crate::coordinator::ready::ClassId;
 use crate::job::State;
 use crate::kind::KindSettings;
 use crate::name::Kind;

@@ -19,6 +19,8 @@ use crate::time::Now;
 
 /// Links of a lane that `explain` walks to find a position.
 const WALK: usize = 10_000;
+/// Strands of a class that `explain` looks at to find a position.
+const STRANDS: usize = 1_000;
 /// Departed workers are shown this long.
 const DEPARTED_SHOWN_FOR: Duration = Duration::from_secs(3600);
 
@@ -26,10 +28,14 @@ impl Coordinator {
     /// Why a live job is, or is not, running. `None` if there is no such live job.
     #[must_use]
     pub fn explain(&self, id: JobId, now: Now) -> Option<Explanation> {
-        let entry = self.jobs.get(self.jobs.slot(id)?);
+        let slot = self.jobs.slot(id)?;
+        let entry = self.jobs.get(slot);
         let class = self.classes.get(entry.class);
         let mut shown = vec![self.store_gate(), due_gate(entry, now)];
-        shown.extend(self.class_gates(class));
+        let mut of_class = self.class_gates(class, now);
+        shown.push(of_class.remove(0));
+        shown.extend(self.limit_gates(slot, entry, now));
+        shown.extend(of_class);
         if !shown.iter().any(|g| g.gate == "width") {
             shown.push(self.thread_gate(class));
         }
@@ -42,6 +48,8 @@ impl Coordinator {
             .zip(pace)
             .filter(|_| !blocked)
             .map(|(p, pace)| Duration::from_secs_f64(((p.ahead + 1) as f64 / pace).min(1e9)));
+        let limited = position.and_then(|_| self.limits_open_in(slot, class, now));
+        let estimate = estimate.or(limited.filter(|_| !shown.iter().any(|g| g.closed && is_lasting(g.gate))));
         let next_step = next_step(&shown, class);
         // A job that runs is held back by nothing, whatever the gates would say of the next one.
         let gates = if state == State::Running { Vec::new() } else { shown };
@@ -91,10 +99,9 @@ impl Coordinator {
         GateShown { gate: "store", closed: trouble.is_some(), evidence }
     }
 
-    fn class_gates(&self, class: &Class) -> Vec<GateShown> {
+    fn class_gates(&self, class: &Class, now: Now) -> Vec<GateShown> {
         let queue = &class.key.queue;
-        let settings = self.queues.get(queue).map(|q| q.settings).unwrap_or_default();
-        let closed = gates(&class.key, &class.groups, &self.fleet, &settings);
+        let closed = gates(&class.key, &class.groups, &self.fleet, self.queues.get(queue), now.mono);
         let mut shown = vec![
             GateShown { gate: "queue", closed: false, evidence: format!("queue {queue} is not paused") },
             GateShown {
@@ -127,6 +134,12 @@ impl Coordinator {
                     };
                     shown[1] = GateShown { gate: "worker", closed: true, evidence };
                 }
+                // Shown with the other limits.
+                Gate::QueueRunning { .. }
+                | Gate::QueueRate { .. }
+                | Gate::KeyClosed { .. }
+                | Gate::KeyRunning { .. }
+                | Gate::KeyRate { .. } => {}
                 Gate::TooNarrow { min_threads, widest } => {
                     let evidence =
                         format!("it needs at least {min_threads} threads, the widest worker has {widest}");
@@ -177,9 +190,13 @@ impl Coordinator {
     fn position(&self, entry: &Entry, class: &Class) -> Position {
         let mut place = Position { ahead: 0, exact: true };
         for id in self.classes.of_queue(&class.key.queue) {
-            let ahead = self.ready.ahead(id, entry.order(), WALK);
-            place.ahead += ahead.count;
-            place.exact &= ahead.exact;
+            // Where jobs have keys, turns and limits decide as well.
+            place.exact &= self.classes.get(id).mixed.is_none();
+            for strand in self.strands_of(id).take(STRANDS) {
+                let ahead = self.ready.ahead(strand, entry.order(), WALK);
+                place.ahead += ahead.count;
+                place.exact &= ahead.exact;
+            }
         }
         place
     }
@@ -252,7 +269,8 @@ impl Coordinator {
     #[must_use]
     pub fn queue(&self, name: &QueueName, now: Now) -> QueueView {
         let classes = self.classes.of_queue(name);
-        let heads = classes.iter().filter_map(|c| self.ready.head(*c)).map(|(order, _)| order.arrival);
+        let strands = classes.iter().flat_map(|class| self.strands_of(*class));
+        let heads = strands.filter_map(|s| self.ready.head(s)).map(|(order, _)| order.arrival);
         let serving =
             |s: &crate::coordinator::fleet::Signature| s.queues.is_empty() || s.queues.contains(name);
         QueueView {
@@ -285,10 +303,16 @@ impl Coordinator {
             workers: workers.into_iter().collect(),
             threads,
             threads_used: used,
+            closed_keys: self.closed_keys(),
             backlog: self.commits.waiting(),
             store_trouble: self.commits.trouble().map(str::to_owned),
         }
     }
+}
+
+/// Whether a gate that is closed does not open by time alone.
+fn is_lasting(gate: &str) -> bool {
+    !matches!(gate, "rate" | "key" | "key_rate" | "threads")
 }
 
 fn due_gate(entry: &Entry, now: Now) -> GateShown {
@@ -314,6 +338,10 @@ fn next_step(shown: &[GateShown], class: &Class) -> Option<String> {
             Some(format!("start a worker that handles {kind} in queue {queue}{labels}"))
         }
         "width" => Some(format!("start a worker with at least {} threads", class.key.min_threads)),
+        "limit" | "rate" | "key_limit" | "key_rate" => {
+            Some(format!("wait, or raise the limits: ganger queue set {queue} --help"))
+        }
+        "key" => Some("wait, or open the key: ganger key open --help".to_owned()),
         "threads" => Some("wait, or start more workers".to_owned()),
         "store" => Some("look at /readyz?verbose and at the disk".to_owned()),
         _ => None,
@@ -333,7 +361,7 @@ fn threads(count: i32) -> String {
 }
 
 /// A short wait to a tenth of a second.
-fn seconds(wait: Duration) -> String {
+pub(crate) fn seconds(wait: Duration) -> String {
     let seconds = wait.as_secs_f64();
     if seconds < 10.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
 }

@@ -52,7 +52,7 @@ impl Coordinator {
             self.match_up(now, &mut given);
             if self.ready.contains(slot) {
                 self.withdraw(slot);
-                self.jobs.remove(slot);
+                self.drop_job(slot);
             } else {
                 self.commits.join(change, (live.id, slot));
             }
@@ -81,8 +81,8 @@ impl Coordinator {
                         return Vec::new();
                     }
                 }
-                // It may close the queue of a job behind it.
-                Change::PutQueue(..) => return Vec::new(),
+                // It may close the queue, or the key, of a job behind it.
+                Change::PutQueue(..) | Change::CloseKey(_) => return Vec::new(),
                 Change::Assign(_)
                 | Change::End(_)
                 | Change::Finish(_)
@@ -114,8 +114,8 @@ impl Coordinator {
     fn admit(&mut self, job: &LiveJob) -> u32 {
         let class = self.class_of(job);
         let slot = self.jobs.insert_provisional(job, class, Phase::Ready(None));
-        self.ready.push(class, self.jobs.get(slot).order(), slot);
-        self.line_up(class);
+        self.register_keys(slot, job);
+        self.push_ready(slot);
         slot
     }
 
@@ -179,11 +179,14 @@ impl Coordinator {
                 self.sessions.get_mut(lease.session).leases.remove(&lease.fence);
                 self.use_threads(lease.session, -i32::from(lease.threads));
                 self.update_visibility(lease.session);
+                if !sabotage::active(Bug::VanishedStillCounts) {
+                    self.lease_over(slot);
+                }
             }
             Phase::Ending => self.take_back_end(slot),
             Phase::Waiting(_) | Phase::Ready(_) | Phase::Leaving => self.withdraw(slot),
         }
-        self.jobs.remove(slot);
+        self.drop_job(slot);
     }
 }
 

@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::coordinator::classes::ClassId;
 use crate::coordinator::fleet::GroupId;
-use crate::coordinator::ready::{ClassId, Order};
+use crate::coordinator::ready::Order;
 
 /// One group's line.
 #[derive(Clone, Debug, Default)]

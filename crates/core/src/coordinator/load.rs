@@ -22,7 +22,13 @@ use crate::time::{Mono, Now};
 impl Coordinator {
     pub(crate) fn load(&mut self, snapshot: Snapshot, now: Now, waits_from: Mono) {
         for (queue, settings) in snapshot.queues {
-            self.queues.entry(queue).or_default().settings = settings;
+            self.queues.entry(queue.clone()).or_default().settings = settings;
+            self.settings_flow(&queue);
+        }
+        for closure in &snapshot.closed {
+            if !sabotage::active(Bug::ClosedKeyForgotten) {
+                self.key_closed(now, closure);
+            }
         }
         self.kinds.extend(snapshot.kinds);
         for Tally { queue, kind, state, count } in snapshot.finals {
@@ -51,6 +57,7 @@ impl Coordinator {
                 }
             }
         }
+        self.rates_begin_empty(now.mono);
         self.cancel_what_was_wanted(now, &jobs.iter().map(|j| j.id).collect::<Vec<_>>());
         self.end_local_sessions(now);
         self.timers.insert(now.mono + self.options.prune_first, Timer::Prune);
@@ -73,8 +80,9 @@ impl Coordinator {
             self.add_job(now, job);
             return;
         };
+        let job = self.add_job_as(job, Phase::Leaving, State::Running);
         let slot = self.leases.insert(LeaseEntry {
-            job: 0,
+            job,
             fence,
             assignment: assignment.first,
             session,
@@ -86,11 +94,13 @@ impl Coordinator {
             stopping: None,
             timer: None,
         });
-        let job = self.add_job_as(job, Phase::Leased(slot), State::Running);
-        self.leases.get_mut(slot).job = job;
+        self.jobs.get_mut(job).phase = Phase::Leased(slot);
         self.sessions.get_mut(session).leases.insert(fence, slot);
         self.use_threads(session, i32::from(lease.threads));
         self.update_visibility(session);
+        if !sabotage::active(Bug::RunningNotRestored) {
+            self.lease_loaded(job);
+        }
     }
 
     fn cancel_what_was_wanted(&mut self, now: Now, jobs: &[crate::ids::JobId]) {

@@ -9,20 +9,29 @@
 //! fits), [`wheel`] (timers), [`counters`], `table` (the jobs), `classes` (gates), `lines` (who waits
 //! for whom), `roster` and `sessions` (the leader's side of the protocol), `attempts`, `dispatch`, `joint` (a
 //! submission and its first lease in one commit), `intake` (what was submitted inside the store), `elsewhere` (what
-//! ended there), `commits`. The README beside this file lists the properties that must hold.
+//! ended there), `strands`, `levels`, `fair`, `flow`, `keyed`, `bucket` (keys, tenants and limits), `depth` (submissions to
+//! a full queue), `commits`. The README beside this file lists the properties that must hold.
 
 mod asks;
 mod attempts;
+mod bucket;
 mod classes;
 mod commits;
 pub mod counters;
 mod counting;
+mod depth;
 mod dispatch;
 mod elsewhere;
 mod explain;
+mod fair;
 pub mod fleet;
+mod flow;
 mod intake;
 mod joint;
+mod keyed;
+mod keys;
+mod levels;
+mod limited;
 mod lines;
 mod load;
 mod pace;
@@ -30,6 +39,7 @@ pub mod port;
 pub mod ready;
 mod roster;
 mod sessions;
+mod strands;
 mod table;
 mod ticking;
 mod verdict;
@@ -39,14 +49,16 @@ pub mod wheel;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::change::{Snapshot, WorkerInfo};
-use crate::coordinator::classes::{Classes, QueueEntry};
+use crate::coordinator::classes::{ClassId, Classes, QueueEntry};
 use crate::coordinator::commits::Commits;
 use crate::coordinator::counters::Counters;
 use crate::coordinator::fleet::Fleet;
+use crate::coordinator::keys::Keys;
 use crate::coordinator::lines::Lines;
 use crate::coordinator::port::{Input, Options, Output};
-use crate::coordinator::ready::{ClassId, Ready};
+use crate::coordinator::ready::Ready;
 use crate::coordinator::roster::Sessions;
+use crate::coordinator::strands::Strands;
 use crate::coordinator::table::Table;
 use crate::coordinator::wheel::{TimerId, Wheel};
 use crate::event::{Event, WorkerState};
@@ -72,6 +84,10 @@ enum Timer {
     Session(u32),
     /// A wide head was overtaken for too long.
     Patience(ClassId),
+    /// The rate, the ageing or the held submissions of a queue, by its number among those that have a flow.
+    Flow(u32),
+    /// A key opens again, or its rate allows the next start.
+    Key(u32),
     /// Retention.
     Prune,
 }
@@ -106,12 +122,20 @@ pub struct Coordinator {
     next_seq: u64,
     /// The last moment at which the coordinator ran.
     awake_at: Mono,
+    /// The same moment on the wall clock.
+    awake_wall: Wall,
     /// Authority lasts until then; `None` while an exclusive lock is held.
     authority: Option<Mono>,
     jobs: Table,
     ready: Ready,
+    strands: Strands,
     classes: Classes,
+    keys: Keys,
     queues: HashMap<QueueName, QueueEntry>,
+    /// The queues that have a flow, in the order in which they got it.
+    flows: Vec<QueueName>,
+    /// Submissions that wait for room.
+    held: usize,
     kinds: HashMap<Kind, KindSettings>,
     fleet: Fleet,
     lines: Lines,
@@ -140,9 +164,14 @@ impl Coordinator {
             next_fence: 1,
             next_seq: snapshot.last_seq + 1,
             awake_at: now.mono,
+            awake_wall: now.wall,
             jobs: Table::default(),
             ready: Ready::new(),
+            strands: Strands::default(),
             classes: Classes::default(),
+            keys: Keys::default(),
+            flows: Vec::new(),
+            held: 0,
             queues: HashMap::new(),
             kinds: HashMap::new(),
             fleet: Fleet::new(),
@@ -185,6 +214,7 @@ impl Coordinator {
         self.wake(now);
         self.announce(now, out);
         self.fire(now, out);
+        self.admit_held(now, out);
         if self.has_authority(now) && self.commits.trouble().is_none() {
             self.dispatch(now, out);
             self.dispatch_joint(now, out);

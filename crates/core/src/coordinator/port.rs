@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::change::{Applied, Batch, Idempotency, NewJob, Submitted};
+use crate::change::{Applied, Batch, Idempotency, KeyClosure, NewJob, Submitted};
 use crate::document::Document;
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};
@@ -12,7 +12,7 @@ use crate::kind::KindSettings;
 use crate::message::{ToLeader, ToWorker};
 use crate::name::{Kind, QueueName};
 use crate::queue::QueueSettings;
-use crate::time::Mono;
+use crate::time::{Mono, Wall};
 
 /// Names a caller that waits for a [`Output::Reply`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,6 +77,8 @@ pub enum Ask {
     PutQueue(QueueName, QueueSettings),
     /// Change a kind's settings.
     PutKind(Kind, KindSettings),
+    /// Close a key of a queue for a while, or open it.
+    CloseKey(KeyClosure),
     /// Take in what was submitted inside the store, in this order; at most [`crate::limits::INBOX_ROWS`].
     Intake(Vec<InboxJob>),
     /// Remove the dead jobs of a queue, a bounded number at a time.
@@ -117,6 +119,8 @@ pub enum Reply {
     Queue(QueueSettings),
     /// The kind has these settings now.
     Kind(KindSettings),
+    /// The key is closed until then, or open.
+    KeySet(Option<Wall>),
     /// Everything that was handed over from the inbox is out of it.
     TakenIn,
     /// So many were removed; the purge is complete if fewer than asked for.
@@ -147,6 +151,21 @@ pub enum Refusal {
     /// The queue takes nothing new.
     #[error("queue `{0}` is draining")]
     QueueDraining(QueueName),
+    /// The queue, or the key of it, is as deep as it may be.
+    #[error("{}queue `{queue}` has {depth} jobs waiting, at most {max} may", key.as_ref().map_or_else(String::new, |key| format!("key `{key}` of ")))]
+    QueueFull {
+        /// The queue.
+        queue: QueueName,
+        /// The key that is full, if it is not the whole queue.
+        key: Option<String>,
+        /// Jobs that wait.
+        depth: u64,
+        /// So many may.
+        max: u64,
+    },
+    /// More keys are closed than may be at a time.
+    #[error("{max} keys are closed already, and no more may be", max = crate::limits::CLOSED_KEYS)]
+    TooManyClosed,
     /// There is no such worker.
     #[error("there is no such worker")]
     NoSuchWorker,

@@ -1,9 +1,10 @@
-//! The ready index: which job of a class is next.
+//! The ready index: which job of a strand is next.
 //!
-//! Jobs that any worker would treat alike form a *class*. Within a class larger priority goes first, then
+//! A *strand* is all that waits of one class (jobs that any worker would treat alike) with the same keys, if
+//! they have any. Within a strand larger priority goes first, then
 //! arrival, then the intake sequence ([`Order`]). Each priority in use is a *lane*: a doubly linked list
 //! in order, its links kept in one array indexed by the caller's job number. So a job that arrives last in
-//! its lane, the next job of a class, and the removal of any job all cost the same with ten jobs
+//! its lane, the next job of a strand, and the removal of any job all cost the same with ten jobs
 //! queued as with a million, and nothing is allocated per job.
 //!
 //! A job that goes back to its old place (handed back unstarted, or replayed at a takeover) is found a place
@@ -11,13 +12,13 @@
 //! middle of a long lane walks far.
 //!
 //! Lanes exist while they hold a job. They lie side by side, best first; a bitmap of the priorities in
-//! use tells the position of each, so a class that uses one priority pays for one lane.
+//! use tells the position of each, so a strand that uses one priority pays for one lane.
 
 use std::cmp::{Ordering, Reverse};
 
 use crate::time::Wall;
 
-/// The place of a job in its class: larger priority first, then arrival, then intake sequence. The
+/// The place of a job in its strand: larger priority first, then arrival, then intake sequence. The
 /// smaller comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -29,9 +30,9 @@ pub struct Order {
     pub seq: u64,
 }
 
-/// A class of jobs, numbered from 0.
+/// A strand of jobs, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ClassId(pub u32);
+pub struct StrandId(pub u32);
 
 /// How many jobs come before a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,16 +43,18 @@ pub struct Ahead {
     pub exact: bool,
 }
 
-/// The jobs that could run now, by class.
+/// The jobs that could run now, by strand.
 #[derive(Debug, Default)]
 pub struct Ready {
-    classes: Vec<Class>,
+    strands: Vec<Strand>,
+    /// Numbers of strands that may be used again.
+    free: Vec<u32>,
     /// Indexed by job.
     nodes: Vec<Node>,
 }
 
 #[derive(Debug, Default)]
-struct Class {
+struct Strand {
     /// Priorities in use, one bit per rank.
     ranks: [u64; 4],
     /// One per bit of `ranks`, in that order.
@@ -71,7 +74,7 @@ struct Node {
     arrival: Wall,
     seq: u64,
     /// `NIL` while the job is not here.
-    class: u32,
+    strand: u32,
     prev: u32,
     next: u32,
     priority: i8,
@@ -79,7 +82,7 @@ struct Node {
 
 /// No job: the end of a lane.
 const NIL: u32 = u32::MAX;
-const ABSENT: Node = Node { arrival: Wall(0), seq: 0, class: NIL, prev: NIL, next: NIL, priority: 0 };
+const ABSENT: Node = Node { arrival: Wall(0), seq: 0, strand: NIL, prev: NIL, next: NIL, priority: 0 };
 
 impl Ord for Order {
     fn cmp(&self, other: &Order) -> Ordering {
@@ -95,103 +98,137 @@ impl PartialOrd for Order {
 }
 
 impl Ready {
-    /// No classes and no jobs.
+    /// No strands and no jobs.
     #[must_use]
     pub fn new() -> Ready {
         Ready::default()
     }
 
-    /// A further class, without jobs.
-    pub fn add_class(&mut self) -> ClassId {
-        let id = u32::try_from(self.classes.len()).expect("memory ends long before four billion classes");
-        self.classes.push(Class::default());
-        ClassId(id)
+    /// A further strand, without jobs.
+    pub fn add_strand(&mut self) -> StrandId {
+        if let Some(id) = self.free.pop() {
+            return StrandId(id);
+        }
+        let id = u32::try_from(self.strands.len()).expect("memory ends long before four billion strands");
+        self.strands.push(Strand::default());
+        StrandId(id)
+    }
+
+    /// Gives back a strand that holds no job.
+    pub fn free_strand(&mut self, strand: StrandId) {
+        debug_assert!(self.is_empty(strand), "strand {} is in use", strand.0);
+        // What it allocated goes with it.
+        self.strands[strand.0 as usize] = Strand::default();
+        self.free.push(strand.0);
     }
 
     /// Adds a job, a number of the caller's choice that is not here yet. It costs the same always if it comes
     /// last in its lane; otherwise it walks from the nearer end.
-    pub fn push(&mut self, class: ClassId, order: Order, job: u32) {
+    pub fn push(&mut self, strand: StrandId, order: Order, job: u32) {
         debug_assert!(!self.contains(job), "job {job} is ready already");
         debug_assert!(job != NIL, "job number {job} is reserved");
         self.remove(job);
         if self.nodes.len() <= job as usize {
             self.nodes.resize(job as usize + 1, ABSENT);
         }
-        let at = self.classes[class.0 as usize].open_lane(rank(order.priority));
-        let lane = self.classes[class.0 as usize].lanes[at];
+        let at = self.strands[strand.0 as usize].open_lane(rank(order.priority));
+        let lane = self.strands[strand.0 as usize].lanes[at];
         let (prev, next) = self.neighbours(lane, order);
         let Order { priority, arrival, seq } = order;
-        self.nodes[job as usize] = Node { arrival, seq, class: class.0, prev, next, priority };
-        self.join(class.0, at, prev, job);
-        self.join(class.0, at, job, next);
-        let class = &mut self.classes[class.0 as usize];
-        class.lanes[at].len += 1;
-        class.len += 1;
+        self.nodes[job as usize] = Node { arrival, seq, strand: strand.0, prev, next, priority };
+        self.join(strand.0, at, prev, job);
+        self.join(strand.0, at, job, next);
+        let strand = &mut self.strands[strand.0 as usize];
+        strand.lanes[at].len += 1;
+        strand.len += 1;
     }
 
-    /// The next job of a class.
+    /// The next job of a strand.
     #[must_use]
-    pub fn head(&self, class: ClassId) -> Option<(Order, u32)> {
-        let lane = self.classes[class.0 as usize].lanes.first()?;
+    pub fn head(&self, strand: StrandId) -> Option<(Order, u32)> {
+        let lane = self.strands[strand.0 as usize].lanes.first()?;
         Some((self.nodes[lane.head as usize].order(), lane.head))
     }
 
-    /// Takes the next job of a class.
-    pub fn pop(&mut self, class: ClassId) -> Option<(Order, u32)> {
-        let head = self.head(class)?;
+    /// The first job of each priority in use, best first.
+    pub fn lanes(&self, strand: StrandId) -> impl Iterator<Item = (Order, u32)> + '_ {
+        self.strands[strand.0 as usize]
+            .lanes
+            .iter()
+            .map(|lane| (self.nodes[lane.head as usize].order(), lane.head))
+    }
+
+    /// The first job of one priority.
+    #[must_use]
+    pub fn lane_head(&self, strand: StrandId, priority: i8) -> Option<(Order, u32)> {
+        let (strand, rank) = (&self.strands[strand.0 as usize], rank(priority));
+        let lane = strand.has_lane(rank).then(|| strand.lanes[strand.lane_index(rank)])?;
+        Some((self.nodes[lane.head as usize].order(), lane.head))
+    }
+
+    /// The strand and the place of a job; `None` if it is not here.
+    #[must_use]
+    pub fn place_of(&self, job: u32) -> Option<(StrandId, Order)> {
+        let node = self.nodes.get(job as usize).filter(|node| node.strand != NIL)?;
+        Some((StrandId(node.strand), node.order()))
+    }
+
+    /// Takes the next job of a strand.
+    pub fn pop(&mut self, strand: StrandId) -> Option<(Order, u32)> {
+        let head = self.head(strand)?;
         self.remove(head.1);
         Some(head)
     }
 
     /// Takes a job out, wherever it stands; `None` if it is not here.
-    pub fn remove(&mut self, job: u32) -> Option<ClassId> {
+    pub fn remove(&mut self, job: u32) -> Option<StrandId> {
         if !self.contains(job) {
             return None;
         }
-        let Node { class, prev, next, priority, .. } = self.nodes[job as usize];
+        let Node { strand, prev, next, priority, .. } = self.nodes[job as usize];
         let rank = rank(priority);
-        let at = self.classes[class as usize].lane_index(rank);
-        self.join(class, at, prev, next);
+        let at = self.strands[strand as usize].lane_index(rank);
+        self.join(strand, at, prev, next);
         self.nodes[job as usize] = ABSENT;
-        let owner = &mut self.classes[class as usize];
+        let owner = &mut self.strands[strand as usize];
         owner.lanes[at].len -= 1;
         owner.len -= 1;
         if owner.lanes[at].len == 0 {
             owner.close_lane(rank);
         }
-        Some(ClassId(class))
+        Some(StrandId(strand))
     }
 
     /// Whether the job is here.
     #[must_use]
     pub fn contains(&self, job: u32) -> bool {
-        self.nodes.get(job as usize).is_some_and(|node| node.class != NIL)
+        self.nodes.get(job as usize).is_some_and(|node| node.strand != NIL)
     }
 
-    /// Jobs of a class.
+    /// Jobs of a strand.
     #[must_use]
-    pub fn len(&self, class: ClassId) -> usize {
-        self.classes[class.0 as usize].len
+    pub fn len(&self, strand: StrandId) -> usize {
+        self.strands[strand.0 as usize].len
     }
 
-    /// Whether a class has no job.
+    /// Whether a strand has no job.
     #[must_use]
-    pub fn is_empty(&self, class: ClassId) -> bool {
-        self.len(class) == 0
+    pub fn is_empty(&self, strand: StrandId) -> bool {
+        self.len(strand) == 0
     }
 
-    /// How many jobs of a class come before `order`. Better lanes count by their length; of its own lane at most
+    /// How many jobs of a strand come before `order`. Better lanes count by their length; of its own lane at most
     /// `walk` jobs are looked at, from both ends, so that the first and the last know their place exactly.
     #[must_use]
-    pub fn ahead(&self, class: ClassId, order: Order, walk: usize) -> Ahead {
-        let class = &self.classes[class.0 as usize];
+    pub fn ahead(&self, strand: StrandId, order: Order, walk: usize) -> Ahead {
+        let strand = &self.strands[strand.0 as usize];
         let rank = rank(order.priority);
-        let at = class.lane_index(rank);
-        let better: usize = class.lanes[..at].iter().map(|lane| lane.len as usize).sum();
-        if !class.has_lane(rank) {
+        let at = strand.lane_index(rank);
+        let better: usize = strand.lanes[..at].iter().map(|lane| lane.len as usize).sum();
+        if !strand.has_lane(rank) {
             return Ahead { count: better, exact: true };
         }
-        let lane = class.lanes[at];
+        let lane = strand.lanes[at];
         let len = lane.len as usize;
         let (mut front, mut back) = (lane.head, lane.tail);
         let (mut before, mut behind) = (0, 0);
@@ -215,10 +252,10 @@ impl Ready {
         Ahead { count: better + before, exact: before + behind == len }
     }
 
-    /// The jobs of a class, in order.
-    pub fn iter(&self, class: ClassId) -> impl Iterator<Item = (Order, u32)> + '_ {
+    /// The jobs of a strand, in order.
+    pub fn iter(&self, strand: StrandId) -> impl Iterator<Item = (Order, u32)> + '_ {
         let following = |job: u32| (job != NIL).then_some(job);
-        self.classes[class.0 as usize].lanes.iter().flat_map(move |lane| {
+        self.strands[strand.0 as usize].lanes.iter().flat_map(move |lane| {
             std::iter::successors(following(lane.head), move |job| following(self.nodes[*job as usize].next))
                 .map(|job| (self.nodes[job as usize].order(), job))
         })
@@ -243,8 +280,8 @@ impl Ready {
     }
 
     /// Makes two jobs of a lane neighbours; `NIL` on a side makes the other one an end of the lane.
-    fn join(&mut self, class: u32, lane: usize, prev: u32, next: u32) {
-        let lane = &mut self.classes[class as usize].lanes[lane];
+    fn join(&mut self, strand: u32, lane: usize, prev: u32, next: u32) {
+        let lane = &mut self.strands[strand as usize].lanes[lane];
         match prev {
             NIL => lane.head = next,
             job => self.nodes[job as usize].next = next,
@@ -262,7 +299,7 @@ impl Node {
     }
 }
 
-impl Class {
+impl Strand {
     fn has_lane(&self, rank: u8) -> bool {
         let (word, bit) = place(rank);
         self.ranks[word] & bit != 0

@@ -8,7 +8,8 @@ use std::collections::{HashMap, hash_map};
 use std::time::Duration;
 
 use crate::change::LiveJob;
-use crate::coordinator::ready::{ClassId, Order};
+use crate::coordinator::classes::ClassId;
+use crate::coordinator::ready::Order;
 use crate::coordinator::wheel::TimerId;
 use crate::ids::JobId;
 use crate::job::{JobOptions, State};
@@ -51,6 +52,18 @@ pub(crate) struct Entry {
     pub(crate) counted: State,
     /// Its submission is being committed: nobody knows it by its id, and it does not count.
     pub(crate) provisional: bool,
+    /// Whether it has keys: see [`Table::keys`].
+    pub(crate) keyed: bool,
+}
+
+/// The keys of a job; few jobs have any.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JobKeys {
+    /// Its `concurrency_key`.
+    pub(crate) key: Option<u32>,
+    /// Its tenant, [`crate::coordinator::fair::NOBODY`] if it has none.
+    pub(crate) tenant: u32,
+    pub(crate) weight: u16,
 }
 
 /// When a job that does not expire expires: an option would cost eight bytes of every queued job.
@@ -98,6 +111,8 @@ pub(crate) struct Table {
     by_id: HashMap<JobId, u32>,
     profiles: Vec<Profile>,
     profile_ids: HashMap<ProfileKey, u32>,
+    /// By slot.
+    keys: HashMap<u32, JobKeys>,
 }
 
 impl Table {
@@ -156,6 +171,7 @@ impl Table {
             phase,
             counted,
             provisional: true,
+            keyed: false,
         };
         match self.free.pop() {
             Some(slot) => {
@@ -188,6 +204,21 @@ impl Table {
         }
         self.free.push(slot);
         entry
+    }
+
+    /// The keys of a job, if it has any.
+    pub(crate) fn keys(&self, slot: u32) -> Option<JobKeys> {
+        self.get(slot).keyed.then(|| self.keys.get(&slot).copied()).flatten()
+    }
+
+    pub(crate) fn set_keys(&mut self, slot: u32, keys: JobKeys) {
+        self.get_mut(slot).keyed = true;
+        self.keys.insert(slot, keys);
+    }
+
+    pub(crate) fn take_keys(&mut self, slot: u32) -> Option<JobKeys> {
+        let keyed = std::mem::take(&mut self.get_mut(slot).keyed);
+        keyed.then(|| self.keys.remove(&slot)).flatten()
     }
 
     pub(crate) fn profile_of(&self, entry: &Entry) -> &Profile {

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::change::{Applied, Change, LiveJob};
+use crate::coordinator::classes::ClassId;
 use crate::coordinator::commits::Effect;
 use crate::coordinator::port::Output;
-use crate::coordinator::ready::ClassId;
-use crate::coordinator::table::Phase;
+use crate::coordinator::table::{Entry, Phase};
 use crate::coordinator::{Coordinator, Timer};
 use crate::job::State;
 use crate::time::{Mono, Now};
@@ -29,6 +29,7 @@ impl Coordinator {
     pub(crate) fn wake(&mut self, now: Now) {
         let stalled = now.mono.since(self.awake_at) > self.options.stall;
         self.awake_at = self.awake_at.max(now.mono);
+        self.awake_wall = now.wall;
         if stalled {
             self.refresh_sessions(now);
         }
@@ -57,6 +58,8 @@ impl Coordinator {
                     self.classes.get_mut(class).patience = None;
                     self.reserve(class);
                 }
+                Timer::Flow(number) => self.flow_timer(now, number),
+                Timer::Key(key) => self.key_timer(now, key),
                 Timer::Prune => self.prune(now),
             }
         }
@@ -87,14 +90,22 @@ impl Coordinator {
     pub(crate) fn add_job_as(&mut self, job: &LiveJob, phase: Phase, counted: State) -> u32 {
         let class = self.class_of(job);
         self.counters.add(&job.queue, &job.kind, counted, 1);
-        self.jobs.insert(job, class, phase, counted)
+        let slot = self.jobs.insert(job, class, phase, counted);
+        self.register_keys(slot, job);
+        slot
+    }
+
+    /// A job leaves memory.
+    pub(crate) fn drop_job(&mut self, slot: u32) -> Entry {
+        self.release_keys(slot);
+        self.jobs.remove(slot)
     }
 
     /// The class of a job, which is fitted to the fleet if it is the first of it.
     pub(crate) fn class_of(&mut self, job: &LiveJob) -> ClassId {
         let (class, new) = self.classes.intern(job);
         if new {
-            self.ready.add_class();
+            self.add_plain_strand(class);
             self.refit(class);
         }
         class
@@ -118,11 +129,9 @@ impl Coordinator {
             return;
         }
         let expiry = expires.map(|at| self.timers.insert(now.mono + at.since(now.wall), Timer::Job(job)));
-        let (class, order) = (self.jobs.get(job).class, self.jobs.get(job).order());
         self.jobs.get_mut(job).phase = Phase::Ready(expiry);
         self.recount(job, State::Queued);
-        self.ready.push(class, order, job);
-        self.line_up(class);
+        self.push_ready(job);
     }
 
     /// Takes a waiting or ready job out of its timer or lane.
@@ -135,7 +144,7 @@ impl Coordinator {
                 if let Some(timer) = expiry {
                     self.timers.cancel(timer);
                 }
-                if let Some(class) = self.ready.remove(job) {
+                if let Some(class) = self.pull(job) {
                     self.line_up(class);
                 }
             }

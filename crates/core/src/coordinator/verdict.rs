@@ -26,12 +26,15 @@ impl Coordinator {
         // Classes are few: everything that waits in one has the same gates.
         for id in self.classes.ids() {
             let class = self.classes.get(id);
-            let Some((head, _)) = self.ready.head(id) else { continue };
+            // What waits for its key to open waits by design.
+            let open: Vec<_> = self.strands_of(id).filter(|strand| self.strands.get(*strand).open).collect();
+            let heads = open.iter().filter_map(|strand| self.ready.head(*strand));
+            let Some(arrival) = heads.map(|(order, _)| order.arrival).min() else { continue };
             let Some(queue) = queues.get_mut(&class.key.queue) else { continue };
-            let oldest = now.wall.since(head.arrival);
-            match self.unserved(class) {
+            let oldest = now.wall.since(arrival);
+            match self.unserved(class, now) {
                 Some(why) => {
-                    let waiting = self.ready.len(id) as u64;
+                    let waiting = open.iter().map(|strand| self.ready.len(*strand) as u64).sum();
                     queue.unserved.push(Unserved { why, waiting, oldest });
                 }
                 None => queue.oldest = queue.oldest.max(Some(oldest)),
@@ -59,10 +62,16 @@ impl Coordinator {
     }
 
     /// Why nobody can run the jobs of a class, if so.
-    fn unserved(&self, class: &Class) -> Option<String> {
-        let settings = self.queues.get(&class.key.queue).map(|q| q.settings).unwrap_or_default();
-        gates(&class.key, &class.groups, &self.fleet, &settings).into_iter().find_map(|gate| match gate {
-            Gate::QueuePaused(_) => None,
+    fn unserved(&self, class: &Class, now: Now) -> Option<String> {
+        let queue = self.queues.get(&class.key.queue);
+        let closed = gates(&class.key, &class.groups, &self.fleet, queue, now.mono);
+        closed.into_iter().find_map(|gate| match gate {
+            Gate::QueuePaused(_)
+            | Gate::QueueRunning { .. }
+            | Gate::QueueRate { .. }
+            | Gate::KeyClosed { .. }
+            | Gate::KeyRunning { .. }
+            | Gate::KeyRate { .. } => None,
             Gate::NoWorker { queue, serving_queue: 0, .. } => Some(format!("no worker serves queue {queue}")),
             Gate::NoWorker { kind, handling_kind: 0, .. } => Some(format!("no worker handles {kind}")),
             Gate::NoWorker { kind, require, .. } => {

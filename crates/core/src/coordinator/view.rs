@@ -10,7 +10,7 @@ use crate::ids::{JobId, SessionId};
 use crate::job::State;
 use crate::lease::{Fence, Term};
 use crate::name::{Kind, Labels, QueueName};
-use crate::queue::QueueSettings;
+use crate::queue::{QueueSettings, Rate};
 use crate::time::Wall;
 
 /// A worker as the leader sees it.
@@ -64,6 +64,21 @@ pub struct QueueView {
     pub workers: usize,
 }
 
+/// A `concurrency_key` of a queue as the leader sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyView {
+    /// The queue.
+    pub queue: QueueName,
+    /// The key.
+    pub key: String,
+    /// Live jobs that have it and hold no lease.
+    pub waiting: u32,
+    /// Leases of jobs that have it.
+    pub running: u32,
+    /// Nothing of it starts before.
+    pub closed_until: Option<Wall>,
+}
+
 /// The whole, in numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
@@ -77,6 +92,8 @@ pub struct Stats {
     pub threads: u64,
     /// Threads in use.
     pub threads_used: u64,
+    /// Keys that are closed, of all queues.
+    pub closed_keys: usize,
     /// Changes that wait for the next batch.
     pub backlog: usize,
     /// Why nothing can be written at present, if so.
@@ -129,6 +146,49 @@ pub struct Position {
 pub enum Gate {
     /// The queue is paused.
     QueuePaused(QueueName),
+    /// As much of the queue runs as may.
+    QueueRunning {
+        /// The queue.
+        queue: QueueName,
+        /// Leases of it.
+        running: u32,
+        /// So many are allowed.
+        max: u32,
+    },
+    /// As much of the queue was started lately as may be.
+    QueueRate {
+        /// The queue.
+        queue: QueueName,
+        /// What is allowed.
+        rate: Rate,
+        /// So long until the next.
+        wait: Duration,
+    },
+    /// The key is closed.
+    KeyClosed {
+        /// The key.
+        key: String,
+        /// Until then; `None` while that is being written.
+        until: Option<Wall>,
+    },
+    /// As many jobs with this key run as may.
+    KeyRunning {
+        /// The key.
+        key: String,
+        /// Leases of them.
+        running: u32,
+        /// So many are allowed.
+        max: u32,
+    },
+    /// As many jobs with this key were started lately as may be.
+    KeyRate {
+        /// The key.
+        key: String,
+        /// What is allowed.
+        rate: Rate,
+        /// So long until the next.
+        wait: Duration,
+    },
     /// No connected worker serves the queue, handles the kind and carries the labels.
     NoWorker {
         /// The queue.

@@ -1,7 +1,9 @@
 //! The coordinator as a whole, claim by claim.
 
+mod blocked;
 mod dispatch;
 mod explained;
 mod life;
+mod limits;
 mod told;
 mod world;

@@ -231,6 +231,7 @@ pub(crate) fn apply(change: &Change) -> Applied {
         | Change::CloseSession(..)
         | Change::PutQueue(..)
         | Change::PutKind(..)
+        | Change::CloseKey(_)
         | Change::Log(_)
         | Change::Failed(_)
         | Change::PutDocument(_) => Applied::Done,

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use ganger_core::sabotage::{self, Bug};
 
 use crate::doors::DOORS;
+use crate::limits::LIMITS;
 use crate::random::{setup, try_seed};
 use crate::stories::STORIES;
 use crate::traps::TRAPS;
@@ -39,7 +40,7 @@ fn search(bug: Bug) -> Option<(u64, String)> {
 /// The stories and traps that go wrong.
 fn scripts(bug: Bug) -> Vec<(&'static str, String)> {
     let _on = Sabotaged::with(bug);
-    let all = STORIES.iter().chain(&TRAPS).chain(&DOORS);
+    let all = STORIES.iter().chain(&TRAPS).chain(&DOORS).chain(&LIMITS);
     all.filter_map(|(name, script)| match catch_unwind(AssertUnwindSafe(script)) {
         Ok(Ok(())) => None,
         Ok(Err(what)) => Some((*name, what.lines().next().unwrap_or_default().to_owned())),

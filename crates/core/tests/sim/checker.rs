@@ -136,6 +136,14 @@ pub(crate) struct Checker {
     /// How often that happened, and how often it was refused.
     pub(crate) completions: Completions,
     pub(crate) queues_paused: BTreeMap<QueueName, bool>,
+    /// Whether the limits are in force.
+    pub(crate) limited: bool,
+    /// Until when keys are closed.
+    pub(crate) closed: BTreeMap<(QueueName, String), Wall>,
+    /// Leases whose handler asked for its key to be closed.
+    pub(crate) throttled: BTreeSet<Fence>,
+    /// How often a closure, and a limit, kept a job waiting that was to be leased next.
+    pub(crate) closures: u64,
     pub(crate) lost: u64,
     pub(crate) starts: Vec<JobId>,
     /// Jobs that the batch named which is being looked at, and whether they were created in it.
@@ -169,6 +177,10 @@ impl Checker {
             transactional: BTreeSet::new(),
             completions: Completions::default(),
             queues_paused: BTreeMap::new(),
+            limited: false,
+            closed: BTreeMap::new(),
+            throttled: BTreeSet::new(),
+            closures: 0,
             lost: 0,
             starts: Vec::new(),
             named: BTreeMap::new(),

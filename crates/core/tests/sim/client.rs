@@ -6,7 +6,6 @@ use ganger_core::change::{Idempotency, NewJob, Submitted};
 use ganger_core::coordinator::port::{Ask, Refusal, Reply, Ticket};
 use ganger_core::job::{Fallback, JobSpec};
 use ganger_core::name::QueueName;
-use ganger_core::queue::QueueSettings;
 use ganger_core::retry::RetryPolicy;
 use ganger_core::{JobId, Wall};
 
@@ -173,6 +172,7 @@ impl World {
                 | Reply::Replayed
                 | Reply::Queue(_)
                 | Reply::Kind(_)
+                | Reply::KeySet(_)
                 | Reply::TakenIn
                 | Reply::Purged(_)
                 | Reply::Documented
@@ -219,7 +219,7 @@ impl World {
             let ask = match self.rng.below(8) {
                 0..=2 => Ask::Cancel(job),
                 3..=4 => Ask::RunNow(job),
-                5 => Ask::PutQueue(queue, QueueSettings { paused, ..QueueSettings::default() }),
+                5 => Ask::PutQueue(queue, self.queue_settings(paused)),
                 6.. => Ask::Replay(job),
             };
             // Only the dead are replayed: a success is not to be undone by chance.
@@ -231,6 +231,7 @@ impl World {
                 }
             }
         }
+        self.meddle_with_keys();
         let pause = self.rng.range(200 * MS, 2 * S);
         self.after(pause, Event::Meddle);
     }
@@ -238,7 +239,7 @@ impl World {
     /// Resumes every queue until the store says so.
     pub(crate) fn resume_queues(&mut self) {
         for queue in self.checker.paused_queues() {
-            let ask = Ask::PutQueue(queue, QueueSettings::default());
+            let ask = Ask::PutQueue(queue, self.queue_settings(false));
             self.send_ask(Errand::Other, ask);
         }
     }

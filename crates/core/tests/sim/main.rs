@@ -8,6 +8,7 @@
 //! - `random.rs`: many seeds, each with its own mixture of faults.
 //! - `stories.rs`: the ways in which earlier drafts failed, told one by one.
 //! - `doors.rs`: jobs that are submitted and ended in transactions of users, of which the leader learns late.
+//! - `limits.rs`: limits and closed keys, which no leader may forget.
 //! - `bugs.rs`: deliberate mistakes in the protocol, each of which must be caught.
 
 mod bugs;
@@ -19,6 +20,7 @@ mod elsewhere;
 mod ending;
 mod failures;
 mod faults;
+mod limits;
 mod minutes;
 mod net;
 mod random;

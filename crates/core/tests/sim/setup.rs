@@ -110,6 +110,8 @@ pub(crate) struct Faults {
     pub(crate) long_runs: bool,
     /// Handlers end jobs, and clients submit them, in transactions of their own.
     pub(crate) transactional: bool,
+    /// Queues have limits, jobs have keys, and keys are closed by handlers and by people.
+    pub(crate) limited: bool,
     /// Whatever was decided is handed over before the batch written before it is announced, however little it is.
     pub(crate) hasty: bool,
     /// Seconds between one trouble and the next.
@@ -149,6 +151,7 @@ impl Faults {
             long_runs: on(),
             hasty: on(),
             transactional: false,
+            limited: false,
             rare: false,
             embedded: false,
         };

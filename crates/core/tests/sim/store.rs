@@ -231,6 +231,7 @@ fn brief(batch: &Batch) -> String {
         Change::CloseSession(id, _) => format!("close {}", tail(&id.to_string())),
         Change::PutKind(kind, settings) => format!("kind {kind} transactional {}", settings.transactional),
         Change::PutQueue(queue, settings) => format!("queue {queue} paused {}", settings.paused),
+        Change::CloseKey(closure) => format!("key {} closed until {:?}", closure.key, closure.until),
         Change::Log(_) => "log".into(),
         Change::Failed(seen) => format!("failed {}", short(seen.job)),
         Change::PutDocument(document) => format!("document {}", document.key),

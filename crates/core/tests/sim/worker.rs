@@ -10,6 +10,7 @@ use ganger_core::outcome::Report;
 use ganger_core::session::{Act, OnLapse, Session};
 use ganger_core::{Fence, JobId, Mono, SessionId};
 
+use crate::limits::THROTTLED;
 use crate::rng::Rng;
 use crate::setup::{Clock, Faults, MS, S, SESSION_TTL, STOPS_WITHIN, Time, wall};
 use crate::store::{short, tail};
@@ -311,6 +312,7 @@ impl World {
             4 => Report::RetryAfter(Duration::from_millis(700), "after 700 ms".into()),
             5 => Report::Snooze(Duration::from_millis(600)),
             6 => Report::Released { started: true },
+            7..=8 if self.setup.faults.limited => Report::Throttled(THROTTLED),
             7.. => Report::Ok(said),
         };
         (takes, report)
@@ -352,6 +354,9 @@ impl World {
         this.session.ended(fence, run.report.clone(), ran, &mut acts);
         self.note(|| format!("worker {worker}: {} under {fence} ends: {:?}", short(run.job), run.report));
         self.checker.handler_over(worker, run.job, fence);
+        if matches!(run.report, Report::Throttled(_)) {
+            self.checker.throttled.insert(fence);
+        }
         self.act(worker, acts);
     }
 }

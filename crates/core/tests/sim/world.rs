@@ -170,6 +170,9 @@ impl World {
         if self.setup.faults.transactional {
             self.after(S, Event::MarkKind);
         }
+        if self.setup.faults.limited {
+            self.limit();
+        }
         self.after(500 * MS, Event::Fault);
         if self.setup.faults.meddling {
             self.after(S, Event::Meddle);

@@ -61,6 +61,7 @@ impl Checker {
             Change::PutQueue(queue, settings) => {
                 self.queues_paused.insert(queue.clone(), settings.paused);
             }
+            Change::CloseKey(closure) => self.key_closed(closure),
             Change::PutKind(..)
             | Change::Failed(_)
             | Change::Log(_)
@@ -119,6 +120,7 @@ impl Checker {
                 *count += 1;
             }
             self.require(free, || format!("P2: {} gets a second lease", short(lease.job)));
+            self.check_limits(lease.job, assignment.at);
         }
         let void = usize::try_from(self.joint.void - before).unwrap_or(0);
         self.joint.mixed += u64::from(void > 0 && void < assignment.leases.len());
@@ -165,6 +167,7 @@ impl Checker {
         let grace = end.record.as_ref().and_then(|r| r.error.as_deref()).is_some_and(|e| e.contains("grace"));
         self.fates.insert(fence, if grace { LeaseFate::OverUnderGrace } else { LeaseFate::Over });
         self.check_record(end, at);
+        self.check_throttled(end);
         let standing = match &end.after {
             After::Again { standing, .. } | After::Final { standing, .. } => *standing,
         };

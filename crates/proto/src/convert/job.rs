@@ -41,6 +41,9 @@ impl From<JobSpec> for v1::NewJob {
             unique_for: Some(duration_to_wire(o.unique_for)),
             tags: o.tags,
             traceparent: o.traceparent.unwrap_or_default(),
+            concurrency_key: o.concurrency_key.unwrap_or_default(),
+            fair_key: o.fair_key.unwrap_or_default(),
+            fair_weight: o.fair_weight.into(),
         }
     }
 }
@@ -80,11 +83,21 @@ impl TryFrom<v1::NewJob> for JobSpec {
                 unique_for: duration_or("unique_for", wire.unique_for, Duration::ZERO)?,
                 tags: wire.tags,
                 traceparent: (!wire.traceparent.is_empty()).then_some(wire.traceparent),
+                concurrency_key: (!wire.concurrency_key.is_empty()).then_some(wire.concurrency_key),
+                fair_key: (!wire.fair_key.is_empty()).then_some(wire.fair_key),
+                fair_weight: fair_weight(wire.fair_weight)?,
             },
         };
         spec.check().map_err(|e| DecodeError::bad(e.field, e.problem))?;
         Ok(spec)
     }
+}
+
+/// Bounds beyond its type are for the check of the whole job.
+fn fair_weight(value: u32) -> Result<u16, DecodeError> {
+    let most = limits::FAIR_WEIGHT;
+    let refused = |_| DecodeError::bad("fair_weight", format!("is {value}, allowed are 1 to {most}"));
+    if value == 0 { Ok(1) } else { u16::try_from(value).map_err(refused) }
 }
 
 fn threads_or_one(field: &'static str, value: u32) -> Result<u16, DecodeError> {

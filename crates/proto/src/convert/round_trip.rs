@@ -40,6 +40,7 @@ fn report() -> impl Strategy<Value = Report> {
         ".{0,40}".prop_map(Report::Fatal),
         (duration(), ".{0,40}").prop_map(|(d, e)| Report::RetryAfter(d, e)),
         duration().prop_map(Report::Snooze),
+        duration().prop_map(Report::Throttled),
         Just(Report::Timeout),
         Just(Report::Cancelled),
         any::<bool>().prop_map(|started| Report::Released { started }),
@@ -160,6 +161,8 @@ prop_compose! {
         unique_key in option::of("[a-z]{1,9}"),
         unique_for in duration(),
         tags in vec("[a-z]{1,9}", 0..4),
+        (concurrency_key, fair_key) in (option::of("[a-z]{1,9}"), option::of("[a-z]{1,9}")),
+        fair_weight in 1..=limits::FAIR_WEIGHT,
     ) -> JobOptions {
         JobOptions {
             threads,
@@ -175,6 +178,9 @@ prop_compose! {
             unique_for,
             tags,
             traceparent: None,
+            concurrency_key,
+            fair_key,
+            fair_weight,
         }
     }
 }

@@ -160,6 +160,7 @@ impl From<AttemptReport> for v1::Result {
                 result::Report::RetryAfter(v1::RetryAfter { delay: Some(duration_to_wire(delay)), error })
             }
             Report::Snooze(delay) => result::Report::Snooze(duration_to_wire(delay)),
+            Report::Throttled(long) => result::Report::Throttled(duration_to_wire(long)),
             Report::Timeout => result::Report::Timeout(v1::TimedOut {}),
             Report::Cancelled => result::Report::Cancelled(v1::WasCancelled {}),
             Report::Released { started } => result::Report::Released(v1::Released { started }),
@@ -185,6 +186,7 @@ impl TryFrom<v1::Result> for AttemptReport {
                 Report::RetryAfter(parts::duration_clamped(again.delay), again.error)
             }
             result::Report::Snooze(delay) => Report::Snooze(parts::duration_clamped(Some(delay))),
+            result::Report::Throttled(long) => Report::Throttled(parts::duration_clamped(Some(long))),
             result::Report::Timeout(v1::TimedOut {}) => Report::Timeout,
             result::Report::Cancelled(v1::WasCancelled {}) => Report::Cancelled,
             result::Report::Released(v1::Released { started }) => Report::Released { started },

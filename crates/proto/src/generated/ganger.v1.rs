@@ -135,7 +135,7 @@ pub struct Result {
     pub fence: ::core::option::Option<Fence>,
     #[prost(message, optional, tag = "3")]
     pub ran: ::core::option::Option<::prost_types::Duration>,
-    #[prost(oneof = "result::Report", tags = "4, 5, 6, 7, 8, 9, 10, 11")]
+    #[prost(oneof = "result::Report", tags = "4, 5, 6, 7, 8, 9, 10, 11, 12")]
     pub report: ::core::option::Option<result::Report>,
 }
 /// Nested message and enum types in `Result`.
@@ -159,6 +159,9 @@ pub mod result {
         Cancelled(super::WasCancelled),
         #[prost(message, tag = "11")]
         Released(super::Released),
+        /// The other side asked to be left alone for this long: the job's key is closed, and no attempt is burnt.
+        #[prost(message, tag = "12")]
+        Throttled(::prost_types::Duration),
     }
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -724,6 +727,15 @@ pub struct NewJob {
     pub tags: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(string, tag = "18")]
     pub traceparent: ::prost::alloc::string::String,
+    /// Jobs of its queue with the same key share the limits of the queue's keys, and wait while the key is closed.
+    #[prost(string, tag = "19")]
+    pub concurrency_key: ::prost::alloc::string::String,
+    /// Whose job it is: within equal priority the owners of a queue's jobs take turns.
+    #[prost(string, tag = "20")]
+    pub fair_key: ::prost::alloc::string::String,
+    /// The share of its owner, from 1 to 1000. 0: the default of 1.
+    #[prost(uint32, tag = "21")]
+    pub fair_weight: u32,
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 pub struct RetryPolicy {

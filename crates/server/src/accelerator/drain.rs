@@ -180,6 +180,7 @@ fn answered(reply: &Reply) -> Settled {
         | Reply::Purged(_)
         | Reply::Draining
         | Reply::Kind(_)
+        | Reply::KeySet(_)
         | Reply::TakenIn
         | Reply::Documented => Settled::No,
     }

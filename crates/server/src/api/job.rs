@@ -81,6 +81,15 @@ pub struct JobBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub unique_for: Option<HumanDuration>,
+    /// Jobs of its queue with the same key share the limits of the queue's keys, and wait while the key is closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency_key: Option<String>,
+    /// Whose job it is: within equal priority the owners of a queue's jobs take turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fair_key: Option<String>,
+    /// The share of its owner, from 1 to 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fair_weight: Option<u16>,
     /// For finding it again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,

@@ -80,6 +80,15 @@ pub struct NewJobRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "1h")]
     pub unique_for: Option<HumanDuration>,
+    /// Jobs of its queue with the same key share the limits of the queue's keys, and wait while the key is closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency_key: Option<String>,
+    /// Whose job it is: within equal priority the owners of a queue's jobs take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fair_key: Option<String>,
+    /// The share of its owner, from 1 to 1000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fair_weight: Option<u16>,
     /// For finding it again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,

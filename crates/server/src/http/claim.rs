@@ -218,7 +218,8 @@ async fn complete(claims: &Claims, token: Token, request: Request) -> Answer {
 
 /// Fail a claimed job
 ///
-/// The retry policy decides what follows. Body: `error`, and `fatal` (no retry) or `retry_after` (a delay).
+/// The retry policy decides what follows. Body: `error`, and `fatal` (no retry), `retry_after` (a delay), or
+/// `throttled` (a duration: the job's `concurrency_key` is closed for so long, and no attempt is burnt).
 #[utoipa::path(post, path = "/v1/leases/{token}:fail", tag = "leases", params(("token" = String, Path)),
     request_body = serde_json::Value,
     responses((status = 200, body = RecordedBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
@@ -286,18 +287,23 @@ fn completed(text: &str) -> Result<Report, Problem> {
 }
 
 fn failed(text: &str) -> Result<Report, Problem> {
-    let mut object = Object::parse(text, &["error", "fatal", "retry_after"], "")?;
+    let mut object = Object::parse(text, &["error", "fatal", "retry_after", "throttled"], "")?;
     let error: String = object.take("error").unwrap_or_else(|| "failed".into());
     let fatal: bool = object.take("fatal").unwrap_or(false);
     let retry_after = within(&mut object, "retry_after", Duration::ZERO, limits::LONGEST);
     if fatal && retry_after.is_some() {
         object.refuse("retry_after", "cannot be given for a fatal error");
     }
+    let throttled = within(&mut object, "throttled", Duration::ZERO, limits::LONGEST);
+    if throttled.is_some() && (fatal || retry_after.is_some()) {
+        object.refuse("throttled", "cannot be given together with `fatal` or `retry_after`");
+    }
     object.finish().map_err(Problem::fields)?;
-    let report = match (fatal, retry_after) {
-        (true, _) => Report::Fatal(error),
-        (false, Some(delay)) => Report::RetryAfter(delay, error),
-        (false, None) => Report::Error(error),
+    let report = match (fatal, retry_after, throttled) {
+        (true, ..) => Report::Fatal(error),
+        (false, Some(delay), _) => Report::RetryAfter(delay, error),
+        (false, None, Some(long)) => Report::Throttled(long),
+        (false, None, None) => Report::Error(error),
     };
     Ok(report.shortened())
 }

@@ -263,7 +263,7 @@ async fn submit(
                 return Ok(());
             }
             Ok(Submitted::Replayed(_) | Submitted::KeyReused) => return Err(jobs::key_reused()),
-            Err(ServiceError::Refused(Refusal::Overloaded)) if waits < WAITS => {
+            Err(ServiceError::Refused(Refusal::Overloaded | Refusal::QueueFull { .. })) if waits < WAITS => {
                 waits += 1;
                 tokio::time::sleep(wait).await;
                 wait *= 2;

@@ -29,6 +29,9 @@ const FIELDS: &[&str] = &[
     "timeout",
     "unique_key",
     "unique_for",
+    "concurrency_key",
+    "fair_key",
+    "fair_weight",
     "tags",
     "traceparent",
     "max_lost",
@@ -153,6 +156,9 @@ fn options(object: &mut Object<'_>, base: &str, context: Context<'_>) -> JobOpti
         expires_at: object.take("expires_at"),
         unique_key: object.take("unique_key"),
         unique_for: duration(object, "unique_for").unwrap_or_default(),
+        concurrency_key: object.take("concurrency_key"),
+        fair_key: object.take("fair_key"),
+        fair_weight: small(object, "fair_weight", limits::FAIR_WEIGHT.into()).unwrap_or(default.fair_weight),
         tags: object.take("tags").unwrap_or_default(),
         traceparent: field_trace.or_else(|| context.traceparent.map(Into::into)),
     }
@@ -197,7 +203,7 @@ fn retry(object: &mut Object<'_>, base: &str) -> ganger_core::retry::RetryPolicy
     policy
 }
 
-fn at_field(base: &str, error: &SpecError) -> FieldProblem {
+pub(super) fn at_field(base: &str, error: &SpecError) -> FieldProblem {
     FieldProblem::new(format!("{base}/{}", error.field.replace('.', "/")), error.problem.clone())
 }
 
@@ -304,6 +310,9 @@ mod tests {
             timeout: Some(Timeout::None),
             unique_key: Some("k".into()),
             unique_for: Some(HumanDuration(Duration::from_secs(60))),
+            concurrency_key: Some("c".into()),
+            fair_key: Some("f".into()),
+            fair_weight: Some(3),
             tags: Some(vec!["t".into()]),
             traceparent: Some("00-1-2-3".into()),
             max_lost: Some(2),
@@ -314,6 +323,8 @@ mod tests {
         let o = spec.options;
         assert_eq!((o.threads, o.min_threads, o.max_attempts, o.max_lost, o.timeout), (4, 2, 7, 2, None));
         assert_eq!((o.retry.factor, o.unique_for.as_secs(), o.tags.len()), (3.0, 60, 1));
+        let keys = (o.concurrency_key.as_deref(), o.fair_key.as_deref(), o.fair_weight);
+        assert_eq!(keys, (Some("c"), Some("f"), 3));
         let json = serde_json::to_value(&request).unwrap();
         for name in FIELDS.iter().filter(|name| **name != "delay") {
             assert!(json.get(name).is_some(), "{name} is documented");

@@ -153,6 +153,12 @@ codes! {
     /// Too much waits to be written.
     Overloaded "overloaded" TOO_MANY_REQUESTS true "Too many requests are waiting to be written"
         "Wait as long as Retry-After says, then send the same request again.";
+    /// The queue has as many jobs waiting as it may.
+    QueueFull "queue_full" TOO_MANY_REQUESTS true "The queue is full"
+        "Wait as long as Retry-After says, then send the same request again; or raise max_depth with PUT /v1/queues/{queue}.";
+    /// As many keys are closed as may be.
+    TooManyClosedKeys "too_many_closed_keys" TOO_MANY_REQUESTS true "Too many keys are closed"
+        "Wait until some open by themselves, or open some: GET /v1/keys lists them.";
     /// A bug, or something that should never be.
     Internal "internal" INTERNAL_SERVER_ERROR false "The server failed"
         "Look for the request id in the server's log, and report it.";
@@ -301,6 +307,8 @@ impl From<Refusal> for Problem {
             Refusal::NotFinal => Problem::new(Code::WrongState, detail),
             Refusal::UniqueHeld(_) => Problem::new(Code::UniqueKeyHeld, detail),
             Refusal::QueueDraining(_) => Problem::new(Code::QueueDraining, detail),
+            Refusal::QueueFull { .. } => Problem::new(Code::QueueFull, detail),
+            Refusal::TooManyClosed => Problem::new(Code::TooManyClosedKeys, detail),
             Refusal::NoSuchWorker => Problem::new(Code::NoSuchWorker, detail),
             Refusal::NoTransactions(_) => Problem::new(Code::NoTransactions, detail),
             // The coordinator passes on what the store said, and knows nothing of disks.

@@ -141,6 +141,8 @@ impl Service {
             Refusal::UniqueHeld(_)
             | Refusal::NoTransactions(_)
             | Refusal::QueueDraining(_)
+            | Refusal::QueueFull { .. }
+            | Refusal::TooManyClosed
             | Refusal::NoSuchWorker
             | Refusal::Store(_)
             | Refusal::Overloaded => answer,

@@ -1,6 +1,7 @@
 //! The REST door of a running server, as its clients see it.
 
 mod bounds;
+mod limits;
 mod reads;
 mod requests;
 mod site;

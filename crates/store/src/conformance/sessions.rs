@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ganger_core::change::{After, Applied, Change};
+use ganger_core::change::{After, Applied, Change, KeyClosure};
 use ganger_core::outcome::Outcome;
-use ganger_core::queue::{Keep, Policy, QueueSettings, Retention};
+use ganger_core::queue::{Ageing, Keep, Limits, Policy, QueueSettings, Rate, Retention};
 use ganger_core::rules::Standing;
 
 use super::leader::{Leader, spec};
@@ -90,14 +90,56 @@ pub(super) async fn a_session_cannot_be_closed_over_a_lease(store: Arc<dyn Store
 
 pub(super) async fn queue_settings_read_back(store: Arc<dyn Store>) {
     let mut leader = Leader::begin(store).await;
+    let rate = Rate { n: 100, per: Duration::from_micros(60_000_001), burst: 20 };
     let settings = QueueSettings {
         paused: true,
         draining: true,
         policy: Policy::Spread,
         retention: Retention { finished: Keep::None, dead: Keep::For(Duration::from_micros(5)) },
+        limits: Limits { max_running: Some(3), rate: Some(rate), max_depth: Some(9) },
+        keys: Limits { max_running: Some(1), ..Limits::default() },
+        block: Duration::from_millis(1_500),
+        ageing: Some(Ageing { every: Duration::from_secs(60), at_most: 7 }),
     };
     let name: ganger_core::name::QueueName = "mail".parse().unwrap();
     leader.commit(vec![Change::PutQueue(name.clone(), QueueSettings::default())]).await;
     leader.commit(vec![Change::PutQueue(name.clone(), settings)]).await;
     assert_eq!(leader.store.load().await.unwrap().queues, [(name, settings)]);
+}
+
+pub(super) async fn a_closed_key_is_known_until_it_is_opened_or_its_time_has_passed(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(store).await;
+    let begin = leader.now;
+    let until = |seconds| begin + Duration::from_secs(seconds);
+    let closure = |queue: &str, key: &str, until| KeyClosure {
+        queue: queue.parse().unwrap(),
+        key: key.to_owned(),
+        until,
+    };
+    let short = closure("mail", "süd/1 %", Some(until(5)));
+    let long = closure("mail", "b", Some(until(50)));
+    let elsewhere = closure("other", "b", Some(until(60)));
+    let longer = closure("mail", "b", Some(until(70)));
+    let again = closure("mail", "c", Some(until(80)));
+    let changes = [&short, &long, &elsewhere, &again].map(|one| Change::CloseKey(one.clone()));
+    leader.commit(changes.to_vec()).await;
+    // In one batch, the last word counts.
+    let opened = closure("mail", "c", None);
+    leader
+        .commit(vec![Change::CloseKey(longer.clone()), Change::CloseKey(again), Change::CloseKey(opened)])
+        .await;
+    let closed = async |leader: &Leader| {
+        let mut closed = leader.store.load().await.unwrap().closed;
+        closed.sort();
+        closed
+    };
+    assert_eq!(closed(&leader).await, [longer.clone(), short.clone(), elsewhere.clone()]);
+    let nobody = leader.session().id;
+    let refused = Change::Assign(leader.assignment(nobody, &[]));
+    leader.refused(vec![Change::CloseKey(closure("other", "b", None)), refused]).await;
+    leader.pass(Duration::from_secs(5));
+    leader.commit(vec![Change::Prune { now: leader.now, limit: 10 }]).await;
+    assert_eq!(closed(&leader).await, [longer.clone(), elsewhere.clone()]);
+    leader.commit(vec![Change::CloseKey(closure("other", "b", None))]).await;
+    assert_eq!(closed(&leader).await, [longer]);
 }

@@ -40,6 +40,7 @@ impl MemoryState {
                 self.kinds.put(name.clone(), *settings);
                 Ok(Applied::Done)
             }
+            Change::CloseKey(closure) => Ok(self.close_key(closure)),
             Change::Log(lines) => Ok(self.append(lines)),
             Change::Failed(seen) => Ok(self.count_failure(seen)),
             Change::PutDocument(document) => Ok(self.put_document(document)),

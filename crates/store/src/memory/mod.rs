@@ -9,6 +9,7 @@ mod apply;
 mod documents;
 mod elsewhere;
 mod failures;
+mod keys;
 mod ledger;
 mod minutes;
 mod reads;

@@ -53,6 +53,7 @@ impl MemoryState {
         for (_, key) in held.into_iter().take(limit) {
             self.unique.take(&key);
         }
+        self.prune_closed_keys(now);
         self.forget_failures(now, limit);
         self.prune_minutes(now, limit);
         tallies.into_vec()

@@ -42,6 +42,8 @@ pub struct MemoryState {
     pub(super) sessions: Table<SessionId, Option<SessionRecord>>,
     pub(super) queues: Table<QueueName, QueueSettings>,
     pub(super) kinds: Table<Kind, KindSettings>,
+    /// Keys that are closed, and until when.
+    pub(super) closed_keys: Table<(QueueName, String), Wall>,
     /// What users' transactions submitted, until the leader takes it in.
     pub(super) inbox: Table<i64, InboxRow>,
     /// Number of the last row of the inbox.
@@ -161,6 +163,7 @@ impl MemoryState {
             assignments: self.assignments.values().cloned().collect(),
             queues: self.queues.iter().map(|(name, settings)| (name.clone(), *settings)).collect(),
             kinds: self.kinds.iter().map(|(name, settings)| (name.clone(), *settings)).collect(),
+            closed: self.closed_keys(),
             finals: finals.into_vec(),
             last_seq: self.last_seq,
         }
@@ -227,6 +230,7 @@ impl MemoryState {
         self.sessions.commit();
         self.queues.commit();
         self.kinds.commit();
+        self.closed_keys.commit();
         self.inbox.commit();
         self.elsewhere.commit();
         self.idempotency.commit();
@@ -246,6 +250,7 @@ impl MemoryState {
         self.sessions.roll_back();
         self.queues.roll_back();
         self.kinds.roll_back();
+        self.closed_keys.roll_back();
         self.inbox.roll_back();
         self.elsewhere.roll_back();
         self.idempotency.roll_back();

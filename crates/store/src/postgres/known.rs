@@ -138,6 +138,7 @@ fn finished_days(batch: &Batch) -> impl Iterator<Item = i32> + '_ {
         | Change::CloseSession(..)
         | Change::PutQueue(..)
         | Change::PutKind(..)
+        | Change::CloseKey(_)
         | Change::Log(_)
         | Change::Failed(_)
         | Change::PutDocument(_)

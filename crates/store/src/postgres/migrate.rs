@@ -44,6 +44,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0004_minutes.up.sql"),
         down: include_str!("migrations/0004_minutes.down.sql"),
     },
+    Migration {
+        version: 5,
+        name: "closed_keys",
+        up: include_str!("migrations/0005_closed_keys.up.sql"),
+        down: include_str!("migrations/0005_closed_keys.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

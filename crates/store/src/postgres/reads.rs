@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use futures::{TryStreamExt, pin_mut};
-use ganger_core::change::{AttemptRecord, Snapshot, Tally};
+use ganger_core::change::{AttemptRecord, KeyClosure, Snapshot, Tally};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::job::State;
@@ -50,6 +50,10 @@ pub(super) async fn load(db: &readers::Snapshot<'_>) -> Result<Snapshot, Failure
         let settings = serde_json::from_str(found.try_get(1)?)
             .map_err(|error| Failure::unreadable("kind settings", error))?;
         snapshot.kinds.push((row::name(&found, 0)?, settings));
+    }
+    for found in query(db, sql::LOAD_CLOSED_KEYS, &[]).await? {
+        let until = Some(Wall(found.try_get(2)?));
+        snapshot.closed.push(KeyClosure { queue: row::name(&found, 0)?, key: found.try_get(1)?, until });
     }
     for found in query(db, sql::LOAD_COUNTERS, &[]).await? {
         snapshot.finals.push(Tally {

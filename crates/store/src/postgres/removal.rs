@@ -72,6 +72,7 @@ pub(super) async fn prune(
     let mut pipeline = Pipeline::new(connection);
     pipeline.add(sql::PRUNE_ANSWERS, vec![param(now.0), param(rows)])?;
     pipeline.add(sql::PRUNE_UNIQUE_KEYS, vec![param(now.0), param(rows)])?;
+    pipeline.add(sql::PRUNE_CLOSED_KEYS, vec![param(now.0)])?;
     let most = i64::try_from(GROUPS).unwrap_or(i64::MAX);
     pipeline.add(sql::FORGET_FAILURES, vec![param((now - FORGOTTEN_AFTER).0), param(rows), param(most)])?;
     let kept = minute_of(now - limits::MINUTES_KEPT);

@@ -281,6 +281,7 @@ impl<'a> Attempt<'a> {
             | Change::CloseSession(..)
             | Change::PutQueue(..)
             | Change::PutKind(..)
+            | Change::CloseKey(_)
             | Change::Log(_)
             | Change::Failed(_)
             | Change::PutDocument(_) => Ok(Vec::new()),

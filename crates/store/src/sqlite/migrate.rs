@@ -46,6 +46,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0005_minutes.up.sql"),
         down: include_str!("migrations/0005_minutes.down.sql"),
     },
+    Migration {
+        version: 6,
+        name: "closed_keys",
+        up: include_str!("migrations/0006_closed_keys.up.sql"),
+        down: include_str!("migrations/0006_closed_keys.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

@@ -1,6 +1,6 @@
 //! What the database tells: a snapshot for a new leader, jobs by id, payloads, attempts, logs.
 
-use ganger_core::change::{AttemptRecord, Snapshot, Tally};
+use ganger_core::change::{AttemptRecord, KeyClosure, Snapshot, Tally};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::{JobId, Wall};
@@ -45,6 +45,11 @@ pub(super) fn load(conn: &Connection) -> Result<Snapshot, Failure> {
         let settings =
             serde_json::from_str(text).map_err(|error| Failure::unreadable("kind settings", error))?;
         snapshot.kinds.push((row::name(found, 0)?, settings));
+        Ok(())
+    })?;
+    each(conn, sql::LOAD_CLOSED_KEYS, |found| {
+        let until = Some(Wall(found.get(2)?));
+        snapshot.closed.push(KeyClosure { queue: row::name(found, 0)?, key: found.get(1)?, until });
         Ok(())
     })?;
     each(conn, sql::LOAD_COUNTERS, |found| {

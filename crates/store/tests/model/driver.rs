@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ganger_core::change::{
-    After, Assignment, AttemptEnd, AttemptRecord, Batch, Change, End, Finish, Idempotency, Lease, LogLines,
-    NewJob, Replay, SessionRecord, Snapshot, Submission, WorkerInfo,
+    After, Assignment, AttemptEnd, AttemptRecord, Batch, Change, End, Finish, Idempotency, KeyClosure, Lease,
+    LogLines, NewJob, Replay, SessionRecord, Snapshot, Submission, WorkerInfo,
 };
 use ganger_core::document::{Collection, Document};
 use ganger_core::fingerprint::FailureSeen;
@@ -219,6 +219,11 @@ impl Driver {
             Op::OpenSession(session, claim) => Some(Change::OpenSession(self.session(*session, *claim))),
             Op::CloseSession { session, leave } => return self.close(&snapshot, *session, *leave),
             Op::PutKind(name) => Some(Change::PutKind(kind(*name), KindSettings::default())),
+            Op::CloseKey(name, key, until) => Some(Change::CloseKey(KeyClosure {
+                queue: queue(*name),
+                key: format!("key-{}", key % 3),
+                until: until.map(|seconds| START + SECOND * seconds.into()),
+            })),
             Op::PutQueue(name, retention) => Some(Change::PutQueue(queue(*name), settings(*retention))),
             Op::Log(job, attempt, size) => pick(&all, *job).map(|job| {
                 let text = format!("{}\n", "l".repeat((*size).into()));
@@ -412,6 +417,7 @@ fn sorted(mut snapshot: Snapshot) -> Snapshot {
     snapshot.assignments.sort_by_key(|assignment| assignment.first);
     snapshot.queues.sort_by(|a, b| a.0.cmp(&b.0));
     snapshot.kinds.sort_by(|a, b| a.0.cmp(&b.0));
+    snapshot.closed.sort();
     snapshot.finals.sort();
     snapshot
 }

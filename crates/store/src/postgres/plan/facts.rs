@@ -111,6 +111,7 @@ impl Wanted {
                 | Change::CloseSession(..)
                 | Change::PutQueue(..)
                 | Change::PutKind(..)
+                | Change::CloseKey(_)
                 | Change::Failed(_)
                 | Change::PutDocument(_)
                 | Change::Delete(_)

@@ -107,6 +107,8 @@ pub(super) struct Segment<'b> {
     stillborn: Vec<(JobId, Wall, &'b str)>,
     queues: BTreeMap<&'b str, String>,
     kinds: BTreeMap<&'b str, String>,
+    /// Keys of queues, and until when they are closed; open without.
+    closed_keys: BTreeMap<(&'b str, &'b str), Option<Wall>>,
     answers: Vec<(String, String)>,
     holders: HashSet<(String, String)>,
     logs: HashSet<(JobId, u32)>,
@@ -196,6 +198,10 @@ impl<'b> Segment<'b> {
                 self.kinds.insert(name.as_str(), text);
                 Applied::Done
             }
+            Change::CloseKey(closure) => {
+                self.closed_keys.insert((closure.queue.as_str(), &closure.key), closure.until);
+                Applied::Done
+            }
             Change::Log(lines) => self.append(lines),
             Change::Failed(seen) => {
                 let group = self.failures.entry(seen.fingerprint);
@@ -241,6 +247,7 @@ impl<'b> Segment<'b> {
             | Change::CloseSession(..)
             | Change::PutQueue(..)
             | Change::PutKind(..)
+            | Change::CloseKey(_)
             | Change::Log(_)
             | Change::Failed(_)
             | Change::PutDocument(_)
@@ -290,6 +297,7 @@ pub(super) fn is_plain(changes: &[Change]) -> bool {
         | Change::CloseSession(..)
         | Change::PutQueue(..)
         | Change::PutKind(..)
+        | Change::CloseKey(_)
         | Change::Failed(_)
         | Change::PutDocument(_) => true,
         Change::Replay(_)

@@ -41,6 +41,7 @@ impl<'b> Segment<'b> {
         self.write_elsewhere(pipeline)?;
         self.write_failures(pipeline)?;
         self.write_documents(pipeline)?;
+        self.write_closed_keys(pipeline)?;
         if !self.queues.is_empty() {
             let (names, settings): (Vec<&str>, Vec<String>) = self.queues.into_iter().unzip();
             pipeline.add(sql::PUT_QUEUES, vec![param(names), param(settings)])?;
@@ -92,6 +93,30 @@ impl<'b> Segment<'b> {
         }
         if !gone.0.is_empty() {
             pipeline.add(sql::DELETE_DOCUMENTS, vec![param(gone.0), param(gone.1)])?;
+        }
+        Ok(())
+    }
+
+    fn write_closed_keys(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        let (mut closed, mut open) = ((Vec::new(), Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
+        for ((queue, key), until) in std::mem::take(&mut self.closed_keys) {
+            match until {
+                Some(until) => {
+                    closed.0.push(queue);
+                    closed.1.push(key);
+                    closed.2.push(until.0);
+                }
+                None => {
+                    open.0.push(queue);
+                    open.1.push(key);
+                }
+            }
+        }
+        if !closed.0.is_empty() {
+            pipeline.add(sql::CLOSE_KEYS, vec![param(closed.0), param(closed.1), param(closed.2)])?;
+        }
+        if !open.0.is_empty() {
+            pipeline.add(sql::OPEN_KEYS, vec![param(open.0), param(open.1)])?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ mod unique;
 use std::collections::{BTreeMap, HashSet};
 
 use ganger_core::JobId;
-use ganger_core::change::{Applied, Change, LogLines};
+use ganger_core::change::{Applied, Change, KeyClosure, LogLines};
 use ganger_core::document::Document;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use rusqlite::{Connection, OptionalExtension};
@@ -65,6 +65,12 @@ impl Work<'_> {
                 let text =
                     serde_json::to_string(settings).map_err(|e| Failure::unreadable("kind settings", e))?;
                 self.execute(sql::PUT_KIND, (name.as_str(), text))
+            }
+            Change::CloseKey(KeyClosure { queue, key, until: Some(until) }) => {
+                self.execute(sql::CLOSE_KEY, (queue.as_str(), key, until.0))
+            }
+            Change::CloseKey(KeyClosure { queue, key, until: None }) => {
+                self.execute(sql::OPEN_KEY, (queue.as_str(), key))
             }
             Change::Log(lines) => self.append(lines),
             Change::Failed(seen) => {

@@ -48,6 +48,7 @@ impl Work<'_> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.execute(sql::PRUNE_ANSWERS, (now.0, limit))?;
         self.execute(sql::PRUNE_UNIQUE_KEYS, (now.0, limit))?;
+        self.execute(sql::PRUNE_CLOSED_KEYS, [now.0])?;
         // Those of this batch count too.
         self.write_failures()?;
         let most = i64::try_from(GROUPS).unwrap_or(i64::MAX);

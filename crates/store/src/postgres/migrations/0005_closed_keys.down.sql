@@ -1,0 +1,2 @@
+-- No key is ever closed.
+DROP TABLE ganger.closed_key;

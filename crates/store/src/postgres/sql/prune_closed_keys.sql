@@ -1,0 +1,2 @@
+-- Forgets keys that are open again since.
+DELETE FROM ganger.closed_key WHERE until <= $1;

@@ -1,0 +1,2 @@
+-- No key is ever closed.
+DROP TABLE closed_key;
