@@ -11,6 +11,7 @@ mod exit_codes;
 mod health;
 mod import;
 mod job;
+mod key;
 mod kind;
 mod migrate;
 mod queue;
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Job(job::Job),
     #[command(visible_alias = "queues")]
     Queue(queue::Queue),
+    #[command(visible_alias = "keys")]
+    Key(key::Key),
     #[command(visible_alias = "kinds")]
     Kind(kind::Kind),
     Stats(stats::Stats),
@@ -74,6 +77,7 @@ impl Command {
             Command::Import(command) => command.run(context).await,
             Command::Job(command) => command.run(context).await,
             Command::Queue(command) => command.run(context).await,
+            Command::Key(command) => command.run(context).await,
             Command::Kind(command) => command.run(context).await,
             Command::Stats(command) => command.run(context).await,
             Command::Cluster(command) => command.run(context).await,
@@ -104,6 +108,7 @@ impl Command {
             Command::Import(_)
             | Command::Job(_)
             | Command::Queue(_)
+            | Command::Key(_)
             | Command::Kind(_)
             | Command::Stats(_)
             | Command::Cluster(_)
@@ -126,6 +131,7 @@ impl Command {
             | Command::Import(_)
             | Command::Job(_)
             | Command::Queue(_)
+            | Command::Key(_)
             | Command::Kind(_)
             | Command::Stats(_)
             | Command::Cluster(_)

@@ -7,6 +7,7 @@
 mod ask;
 mod cluster;
 mod doors;
+mod limits;
 mod statistics;
 mod told;
 

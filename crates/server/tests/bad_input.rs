@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 static CLIENT: LazyLock<Client> = LazyLock::new(Client::new);
 
 /// Every route that takes a body of fields.
-const BODY_ROUTES: [(&str, &str); 13] = [
+const BODY_ROUTES: [(&str, &str); 15] = [
     ("POST", "/v1/jobs"),
     ("POST", "/v1/jobs:batch"),
     ("POST", "/v1/jobs/job_01J9X7QK5V8M3N2P4R6S8T0V1W:cancel"),
@@ -25,6 +25,8 @@ const BODY_ROUTES: [(&str, &str); 13] = [
     ("POST", "/v1/queues/mail:drain"),
     ("POST", "/v1/queues/mail:purge"),
     ("POST", "/v1/queues/mail:claim"),
+    ("POST", "/v1/queues/mail/keys/a:close"),
+    ("POST", "/v1/queues/mail/keys/a:open"),
     ("POST", "/v1/workers/wrk_01J9X7QK5V8M3N2P4R6S8T0V1W:drain"),
 ];
 
@@ -179,6 +181,10 @@ const BAD_READS: &[&str] = &[
     "/v1/jobs/job_01J9X7QK5V8M3N2P4R6S8T0V1W/logs?attempt=x",
     "/v1/queues/a%20b",
     "/v1/kinds/a%20b",
+    "/v1/queues/a%20b/keys",
+    "/v1/keys?limit=0",
+    "/v1/keys?limit=501",
+    "/v1/keys?queue=mail",
     "/v1/queues/%F0%9F%92%A5",
     "/v1/workers/nonsense",
     "/v1/workers/job_01J9X7QK5V8M3N2P4R6S8T0V1W",

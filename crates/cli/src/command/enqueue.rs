@@ -66,6 +66,15 @@ pub(crate) struct Enqueue {
     /// Be satisfied once Redis has it, also while the store cannot be written; the server must allow it
     #[arg(long, conflicts_with_all = ["key", "idempotency_key", "wait"])]
     buffered: bool,
+    /// Jobs of its queue with the same key share the limits of the queue's keys, and wait while the key is closed
+    #[arg(long, value_name = "KEY")]
+    concurrency_key: Option<String>,
+    /// Whose job it is: within equal priority the owners of a queue's jobs take turns
+    #[arg(long, value_name = "KEY")]
+    fair_key: Option<String>,
+    /// The share of its owner, from 1 to 1000 [default: 1]
+    #[arg(long, requires = "fair_key", value_name = "WEIGHT")]
+    fair_weight: Option<u16>,
     /// A tag for finding it again; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
@@ -137,6 +146,9 @@ impl Enqueue {
             timeout: self.timeout,
             unique_key: self.key,
             unique_for: self.unique_for,
+            concurrency_key: self.concurrency_key,
+            fair_key: self.fair_key,
+            fair_weight: self.fair_weight,
             durability: self.buffered.then_some(Durability::Buffered),
             tags: (!self.tags.is_empty()).then_some(self.tags),
             ..NewJobRequest::default()

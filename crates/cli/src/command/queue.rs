@@ -3,7 +3,10 @@
 use clap::{Args, Subcommand, ValueEnum};
 use ganger_core::name::QueueName;
 use ganger_core::queue::Policy;
-use ganger_server::api::{KeepBody, PurgeBody, QueueBody, QueuePut, QueuesBody, RetentionPut};
+use ganger_server::api::{
+    AgeingBody, HumanDuration, KeepBody, OrNone, PurgeBody, QueueBody, QueueLimitsBody, QueueLimitsPut,
+    QueuePut, QueuesBody, RateText, RetentionPut,
+};
 
 use crate::client::{Answer, Call};
 use crate::context::Context;
@@ -55,7 +58,9 @@ struct Named {
 #[command(after_help = "\
 Examples:
   ganger queue set mail --policy spread
-  ganger queue set mail --keep-finished 2d --keep-dead forever")]
+  ganger queue set mail --keep-finished 2d --keep-dead forever
+  ganger queue set mail --max-running 10 --rate 100/1m --burst 20 --max-depth 100000
+  ganger queue set mail --key-max-running 1 --rate none")]
 struct Set {
     /// The queue
     queue: QueueName,
@@ -68,6 +73,70 @@ struct Set {
     /// How long dead jobs are kept: a duration or `forever`
     #[arg(long, value_name = "TIME")]
     keep_dead: Option<KeepBody>,
+    #[command(flatten)]
+    limits: SetLimits,
+}
+
+/// Limits: a number, or `none`.
+#[derive(Args, Debug)]
+struct SetLimits {
+    /// Jobs that run at a time
+    #[arg(long, value_name = "NUMBER")]
+    max_running: Option<OrNone<u32>>,
+    /// Starts per period, as in 100/1m
+    #[arg(long, value_name = "RATE")]
+    rate: Option<OrNone<RateText>>,
+    /// Starts at once after a pause [default: a tenth of the rate's number]
+    #[arg(long, value_name = "NUMBER")]
+    burst: Option<u32>,
+    /// Jobs that wait; submissions beyond are refused, or held
+    #[arg(long, value_name = "NUMBER")]
+    max_depth: Option<OrNone<u32>>,
+    /// How long a submission waits for room if there is none, up to 30s; 0s refuses it at once
+    #[arg(long, value_name = "DURATION")]
+    block: Option<HumanDuration>,
+    /// The same for each concurrency key of the queue: jobs that run at a time
+    #[arg(long, value_name = "NUMBER")]
+    key_max_running: Option<OrNone<u32>>,
+    /// Starts per period of each concurrency key
+    #[arg(long, value_name = "RATE")]
+    key_rate: Option<OrNone<RateText>>,
+    /// Starts at once of each concurrency key
+    #[arg(long, value_name = "NUMBER")]
+    key_burst: Option<u32>,
+    /// Jobs of each concurrency key that wait
+    #[arg(long, value_name = "NUMBER")]
+    key_max_depth: Option<OrNone<u32>>,
+    /// A waiting job gains one priority for each so long, or `none`
+    #[arg(long, value_name = "DURATION")]
+    ageing: Option<OrNone<HumanDuration>>,
+    /// It gains at most so much [default: 255]
+    #[arg(long, requires = "ageing", value_name = "NUMBER")]
+    ageing_at_most: Option<u8>,
+}
+
+impl SetLimits {
+    fn change(&self, put: QueuePut) -> QueuePut {
+        let of_queue = QueueLimitsPut {
+            max_running: self.max_running,
+            rate: self.rate,
+            burst: self.burst,
+            max_depth: self.max_depth,
+        };
+        let of_keys = QueueLimitsPut {
+            max_running: self.key_max_running,
+            rate: self.key_rate,
+            burst: self.key_burst,
+            max_depth: self.key_max_depth,
+        };
+        let given = |limits: QueueLimitsPut| (limits != QueueLimitsPut::default()).then_some(limits);
+        let at_most = self.ageing_at_most.unwrap_or(u8::MAX);
+        let ageing = self.ageing.map(|ageing| match ageing {
+            OrNone::None => OrNone::None,
+            OrNone::Some(every) => OrNone::Some(AgeingBody { every, at_most }),
+        });
+        QueuePut { limits: given(of_queue), key_limits: given(of_keys), block: self.block, ageing, ..put }
+    }
 }
 
 /// Remove the dead jobs of a queue for ever.
@@ -130,11 +199,12 @@ impl Set {
             retention: (retention != RetentionPut::default()).then_some(retention),
             ..QueuePut::default()
         };
+        let change = self.limits.change(change);
         if change == QueuePut::default() {
             return Err(Failure::usage(
                 format!("cannot set queue {}", self.queue),
                 "nothing to change was named",
-                "add --policy, --keep-finished or --keep-dead",
+                "add --policy, --keep-finished, --keep-dead, --max-running, --rate or --max-depth",
             ));
         }
         let body = serde_json::to_string(&change)
@@ -200,7 +270,7 @@ fn table(queues: &[QueueBody], wide: bool, style: Style) -> String {
         ">WORKERS",
     ]);
     if wide {
-        table = table.column("POLICY").column("KEPT").column("DEAD KEPT");
+        table = table.column("POLICY").column("KEPT").column("DEAD KEPT").column("LIMITS");
     }
     for queue in queues {
         let jobs = &queue.jobs;
@@ -220,9 +290,23 @@ fn table(queues: &[QueueBody], wide: bool, style: Style) -> String {
         row.push(queue.policy.as_str().into());
         row.push(queue.retention.finished.to_string().into());
         row.push(queue.retention.dead.to_string().into());
+        row.push(limits(queue).into());
         table.row(row);
     }
     table.render(style)
+}
+
+/// The limits of a queue and of its keys, in few words.
+fn limits(queue: &QueueBody) -> String {
+    let mut words = Vec::new();
+    for (of, set) in [("", &queue.limits), ("per key ", &queue.key_limits)] {
+        let QueueLimitsBody { max_running, rate, burst, max_depth } = set;
+        words.extend(max_running.map(|max| format!("{of}{max} running")));
+        words.extend(rate.map(|rate| format!("{of}{rate}, {} at once", burst.unwrap_or(1))));
+        words.extend(max_depth.map(|max| format!("{of}{max} waiting")));
+    }
+    words.extend(queue.ageing.map(|ageing| format!("ages every {}", ageing.every)));
+    if words.is_empty() { "-".into() } else { words.join("; ") }
 }
 
 fn path(queue: &QueueName, suffix: &str) -> String {

@@ -10,6 +10,7 @@ pub mod duration;
 mod explain;
 mod job;
 mod kind;
+mod limits;
 mod problem;
 mod queue;
 mod stats;
@@ -22,6 +23,9 @@ pub use duration::{HumanDuration, Timeout};
 pub use explain::{ExplainBody, GateBody, PositionBody};
 pub use job::{AttemptBody, AttemptsBody, CancelBody, JobBody, JobPage, ProgressBody, RetryBody, ScanBody};
 pub use kind::{KindBody, KindPut, KindsBody};
+pub use limits::{
+    AgeingBody, KeyBody, KeyClose, KeysBody, OrNone, QueueLimitsBody, QueueLimitsPut, RateError, RateText,
+};
 pub use problem::{FieldProblem, ProblemBody};
 pub use queue::{
     CountsBody, KeepBody, PurgeBody, QueueBody, QueuePut, QueuesBody, RetentionBody, RetentionPut,

@@ -10,7 +10,8 @@ use ganger_core::queue::{Keep, Policy};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use utoipa::ToSchema;
 
-use super::duration;
+use super::duration::{self, HumanDuration};
+use super::limits::{AgeingBody, OrNone, QueueLimitsBody, QueueLimitsPut};
 
 /// A queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -27,6 +28,19 @@ pub struct QueueBody {
     pub policy: Policy,
     /// How long final jobs are kept.
     pub retention: RetentionBody,
+    /// What its jobs together may do.
+    #[serde(default, skip_serializing_if = "QueueLimitsBody::is_empty")]
+    pub limits: QueueLimitsBody,
+    /// What the jobs of each of its `concurrency_key`s together may do.
+    #[serde(default, skip_serializing_if = "QueueLimitsBody::is_empty")]
+    pub key_limits: QueueLimitsBody,
+    /// How long a submission waits for room if there is none; without, it is refused at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub block: Option<HumanDuration>,
+    /// How waiting makes up for priority.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ageing: Option<AgeingBody>,
     /// Its jobs by state.
     pub jobs: CountsBody,
     /// How long the first job in line has been ready.
@@ -48,6 +62,10 @@ impl From<QueueView> for QueueBody {
                 finished: view.settings.retention.finished.into(),
                 dead: view.settings.retention.dead.into(),
             },
+            limits: view.settings.limits.into(),
+            key_limits: view.settings.keys.into(),
+            block: Some(HumanDuration(view.settings.block)).filter(|block| !block.0.is_zero()),
+            ageing: view.settings.ageing.map(AgeingBody::from),
             jobs: view.counts.into(),
             oldest_ready_ms: oldest,
             workers: view.workers,
@@ -145,6 +163,20 @@ pub struct QueuePut {
     /// How long final jobs are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention: Option<RetentionPut>,
+    /// What its jobs together may do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<QueueLimitsPut>,
+    /// What the jobs of each of its `concurrency_key`s together may do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_limits: Option<QueueLimitsPut>,
+    /// How long a submission waits for room if there is none, up to 30 s; `0s` refuses it at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "5s")]
+    pub block: Option<HumanDuration>,
+    /// How waiting makes up for priority, or `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<AgeingBody>)]
+    pub ageing: Option<OrNone<AgeingBody>>,
 }
 
 /// Changes to a queue's retention.

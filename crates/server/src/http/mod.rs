@@ -23,6 +23,7 @@ mod import;
 mod intake;
 mod job_reads;
 mod jobs;
+mod keys;
 mod kinds;
 mod lines;
 mod list;

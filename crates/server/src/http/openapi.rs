@@ -10,8 +10,8 @@ use utoipa_axum::routes;
 
 use super::problem::PROBLEM_JSON;
 use super::{
-    App, batch, claim, cluster, event_stream, health, import, job_reads, jobs, kinds, list, page, queues,
-    stats, timeseries, workers,
+    App, batch, claim, cluster, event_stream, health, import, job_reads, jobs, keys, kinds, list, page,
+    queues, stats, timeseries, workers,
 };
 
 #[derive(OpenApi)]
@@ -34,6 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(job_reads::routes())
         .merge(queues::routes())
         .merge(kinds::routes())
+        .merge(keys::routes())
         .merge(workers::routes())
         .merge(stats::routes())
         .merge(timeseries::routes())

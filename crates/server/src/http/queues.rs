@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use ganger_core::name::QueueName;
-use ganger_core::queue::{Keep, QueueSettings};
+use ganger_core::queue::{Ageing, Keep, QueueSettings};
 use tower::ServiceExt as _;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -12,16 +12,24 @@ use utoipa_axum::routes;
 
 use super::App;
 use super::fields::{self, Object};
+use super::intake;
 use super::observe::RouteLabel;
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, SMALL_BODY, Segment};
-use crate::api::{KeepBody, ProblemBody, PurgeBody, QueueBody, QueuePut, QueuesBody};
+use crate::api::{
+    AgeingBody, FieldProblem, KeepBody, OrNone, ProblemBody, PurgeBody, QueueBody, QueueLimitsPut, QueuePut,
+    QueuesBody,
+};
 
 /// Verbs of a queue, as in `POST /v1/queues/{queue}:pause`.
 pub(super) const VERBS: [&str; 4] = ["pause", "resume", "drain", "purge"];
 
 /// Longest time that final jobs can be kept for, other than for ever.
 const LONGEST_KEPT_DAYS: u64 = 3_660;
+
+/// What can be set.
+const FIELDS: &[&str] =
+    &["paused", "draining", "policy", "retention", "limits", "key_limits", "block", "ageing"];
 
 #[derive(OpenApi)]
 #[openapi(paths(pause, resume, drain, purge))]
@@ -65,7 +73,7 @@ async fn put(State(app): State<App>, Segment(queue): Segment, params: Params, re
     let queue = name(&queue)?;
     let bytes = request::body(request, SMALL_BODY).await?;
     let wanted = read(fields::text(&bytes)?)?;
-    change(&app, queue, |settings| apply(settings, wanted)).await
+    try_change(&app, queue, |settings| apply(settings, wanted)).await
 }
 
 async fn verb(
@@ -165,9 +173,22 @@ fn name(text: &str) -> Result<QueueName, Problem> {
 
 /// Changes are read, made and written under one lock, so that two of them never undo each other.
 async fn change(app: &App, queue: QueueName, edit: impl FnOnce(&mut QueueSettings)) -> Answer {
+    try_change(app, queue, |settings| {
+        edit(settings);
+        Ok(())
+    })
+    .await
+}
+
+async fn try_change(
+    app: &App,
+    queue: QueueName,
+    edit: impl FnOnce(&mut QueueSettings) -> Result<(), Problem>,
+) -> Answer {
     let _one_at_a_time = app.queue_changes.lock().await;
     let mut settings = app.service.queue(queue.clone()).await?.settings;
-    edit(&mut settings);
+    edit(&mut settings)?;
+    settings.check().map_err(|error| Problem::fields(vec![intake::at_field("", &error)]))?;
     app.service.put_queue(queue.clone(), settings).await?;
     show(app, queue).await
 }
@@ -177,12 +198,16 @@ async fn show(app: &App, queue: QueueName) -> Answer {
 }
 
 fn read(text: &str) -> Result<QueuePut, Problem> {
-    let mut object = Object::parse(text, &["paused", "draining", "policy", "retention"], "")?;
+    let mut object = Object::parse(text, FIELDS, "")?;
     let mut put = QueuePut {
         paused: object.take("paused"),
         draining: object.take("draining"),
         policy: object.take("policy"),
         retention: None,
+        limits: limits(&mut object, "limits"),
+        key_limits: limits(&mut object, "key_limits"),
+        block: object.take("block"),
+        ageing: ageing(&mut object),
     };
     if let Some(raw) = object.raw("retention") {
         match Object::parse(raw.get(), &["finished", "dead"], "/retention") {
@@ -204,6 +229,46 @@ fn read(text: &str) -> Result<QueuePut, Problem> {
     Ok(put)
 }
 
+fn limits(object: &mut Object<'_>, field: &str) -> Option<QueueLimitsPut> {
+    let raw = object.raw(field)?;
+    let fields: &[&str] = &["max_running", "rate", "burst", "max_depth"];
+    let Ok(mut inner) = Object::parse(raw.get(), fields, &format!("/{field}")) else {
+        object.refuse(field, "must be an object with `max_running`, `rate`, `burst`, `max_depth`");
+        return None;
+    };
+    let put = QueueLimitsPut {
+        max_running: inner.take("max_running"),
+        rate: inner.take("rate"),
+        burst: inner.take("burst"),
+        max_depth: inner.take("max_depth"),
+    };
+    if let Err(errors) = inner.finish() {
+        object.refuse_all(errors);
+    }
+    Some(put)
+}
+
+fn ageing(object: &mut Object<'_>) -> Option<OrNone<AgeingBody>> {
+    let raw = object.raw("ageing")?;
+    if raw.get() == "\"none\"" {
+        return Some(OrNone::None);
+    }
+    let Ok(mut inner) = Object::parse(raw.get(), &["every", "at_most"], "/ageing") else {
+        object.refuse("ageing", "must be `none` or an object with `every`, `at_most`");
+        return None;
+    };
+    let every = inner.take("every");
+    if inner.raw("every").is_none() {
+        inner.refuse("every", "is missing: for example \"1m\"");
+    }
+    let at_most = inner.integer("at_most", 1..=u8::MAX.into()).and_then(|most| u8::try_from(most).ok());
+    if let Err(errors) = inner.finish() {
+        object.refuse_all(errors);
+        return None;
+    }
+    Some(OrNone::Some(AgeingBody { every: every?, at_most: at_most.unwrap_or(u8::MAX) }))
+}
+
 fn keep(object: &mut Object<'_>, field: &str) -> Option<KeepBody> {
     let kept: KeepBody = object.take(field)?;
     match kept.0 {
@@ -219,7 +284,7 @@ fn keep(object: &mut Object<'_>, field: &str) -> Option<KeepBody> {
     }
 }
 
-fn apply(settings: &mut QueueSettings, put: QueuePut) {
+fn apply(settings: &mut QueueSettings, put: QueuePut) -> Result<(), Problem> {
     settings.paused = put.paused.unwrap_or(settings.paused);
     settings.draining = put.draining.unwrap_or(settings.draining);
     settings.policy = put.policy.unwrap_or(settings.policy);
@@ -227,6 +292,21 @@ fn apply(settings: &mut QueueSettings, put: QueuePut) {
         settings.retention.finished = retention.finished.map_or(settings.retention.finished, |k| k.0);
         settings.retention.dead = retention.dead.map_or(settings.retention.dead, |k| k.0);
     }
+    let changes =
+        [("/limits", put.limits, &mut settings.limits), ("/key_limits", put.key_limits, &mut settings.keys)];
+    for (pointer, put, limits) in changes {
+        let Some(put) = put else { continue };
+        *limits = put.apply(*limits).ok_or_else(|| {
+            let detail = "is given, but there is no rate that it could be the burst of";
+            Problem::fields(vec![FieldProblem::new(format!("{pointer}/burst"), detail)])
+        })?;
+    }
+    settings.block = put.block.map_or(settings.block, |block| block.0);
+    if let Some(ageing) = put.ageing {
+        settings.ageing =
+            ageing.into_option().map(|ageing| Ageing { every: ageing.every.0, at_most: ageing.at_most });
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -238,7 +318,8 @@ mod tests {
     #[test]
     fn what_is_left_out_stays_as_it_is() {
         let mut settings = QueueSettings { paused: true, policy: Policy::Spread, ..QueueSettings::default() };
-        apply(&mut settings, read(r#"{"draining": true, "retention": {"finished": "none"}}"#).unwrap());
+        apply(&mut settings, read(r#"{"draining": true, "retention": {"finished": "none"}}"#).unwrap())
+            .unwrap();
         assert!(settings.paused && settings.draining);
         assert_eq!(settings.policy, Policy::Spread);
         assert_eq!(settings.retention.finished, Keep::None);
@@ -256,6 +337,13 @@ mod tests {
             (r#"{"retention": {"finished": "999999d"}}"#, "/retention/finished"),
             (r#"{"retention": {"ded": "1d"}}"#, "/retention/ded"),
             (r#"{"pause": true}"#, "/pause"),
+            (r#"{"limits": 7}"#, "/limits"),
+            (r#"{"limits": {"max_running": "many"}}"#, "/limits/max_running"),
+            (r#"{"limits": {"max_runing": 1}}"#, "/limits/max_runing"),
+            (r#"{"key_limits": {"rate": "fast"}}"#, "/key_limits/rate"),
+            (r#"{"block": "soon"}"#, "/block"),
+            (r#"{"ageing": {"at_most": 3}}"#, "/ageing/every"),
+            (r#"{"ageing": {"every": "1m", "at_most": 256}}"#, "/ageing/at_most"),
         ] {
             let problem = read(json).unwrap_err();
             assert_eq!(problem.errors[0].pointer, pointer, "{json}");

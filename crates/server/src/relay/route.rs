@@ -105,7 +105,7 @@ fn repeats(method: &Method, path: &str) -> Again {
         return Again::Keyed;
     }
     let harmless: &[&str] = match path.split('/').nth(2) {
-        Some("queues") => &["pause", "resume", "drain"],
+        Some("queues") => &["pause", "resume", "drain", "close", "open"],
         Some("workers") => &["drain"],
         // A report carries its fence: the same one again is recognised.
         Some("leases") => &["complete", "fail", "release", "extend", "progress"],

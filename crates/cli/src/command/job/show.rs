@@ -76,6 +76,14 @@ fn describe(job: &JobBody, style: Style) -> String {
     let texts = [
         ("worker", job.worker.clone()),
         ("key", job.unique_key.clone()),
+        ("concurrency key", job.concurrency_key.clone()),
+        (
+            "fair key",
+            job.fair_key.clone().map(|key| match job.fair_weight {
+                Some(weight) if weight > 1 => format!("{key}, weight {weight}"),
+                Some(_) | None => key,
+            }),
+        ),
         ("tags", (!job.tags.is_empty()).then(|| job.tags.join(", "))),
         ("progress", job.progress.as_ref().map(|p| format!("{:.0} % {}", p.fraction * 100.0, p.note))),
         ("reason", job.reason.clone()),
