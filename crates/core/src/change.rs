@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::dependency::{Edge, Place};
 use crate::document::Document;
 use crate::fingerprint::FailureSeen;
 use crate::ids::{JobId, SessionId};
@@ -57,8 +58,12 @@ pub enum Change {
     Finish(Finish),
     /// A person asked for a leased job to stop.
     CancelWanted(JobId),
-    /// A waiting job becomes due at the given moment, which must not be later than its present one.
+    /// A waiting job becomes due at the given moment, which must not be later than its present one. A blocked job is
+    /// released by that: while it is blocked its due time is out of every calendar.
     RunNow(JobId, Wall),
+    /// A parent of blocked jobs has ended so. Recorded with those of its edges that this settles and that were not
+    /// settled before; its own row may be gone any time.
+    Settle(JobId, State),
     /// A final job becomes live again. Answered with [`Applied::Replayed`].
     Replay(Replay),
     /// A worker's session begins. Answered with [`Applied::Done`] or [`Applied::SessionEverClosed`].
@@ -410,6 +415,11 @@ pub struct Snapshot {
     pub closed: Vec<KeyClosure>,
     /// Final jobs that are kept, counted.
     pub finals: Vec<Tally>,
+    /// The edges of blocked jobs.
+    pub edges: Vec<Edge>,
+    /// Parents of those edges that are not settled, and that are not live: how they ended. `None` if nothing is known of
+    /// them any more.
+    pub ended: Vec<(JobId, Option<State>)>,
     /// The largest intake sequence ever given.
     pub last_seq: u64,
 }
@@ -434,6 +444,8 @@ pub enum Applied {
     Done,
     /// The submission's answer.
     Submitted(Submitted),
+    /// The submission's answer, where parents that it names are final already: with how they ended.
+    Linked(Submitted, Vec<(JobId, State)>),
     /// The submission's row of the inbox is gone: it was taken in before, and is not again.
     Taken,
     /// The session's id was closed before; it stays closed.
@@ -462,6 +474,8 @@ pub enum Submitted {
     Replayed(Vec<Intake>),
     /// The idempotency key was used before with another request; nothing was taken in.
     KeyReused,
+    /// There is no such parent, live or final; nothing was taken in.
+    NoParent(JobId, Place),
 }
 
 /// What became of one job of a submission.

@@ -3,10 +3,10 @@
 //! ```text
 //!             run_at in future            due
 //!  enqueue ──▶ scheduled ───────────────▶ queued ──dispatch──▶ running ──ok──▶ succeeded
-//!                                           ▲                    │ │
-//!                                           │                    │ └─ failed, attempts left ─▶ retrying ─due─▶ queued
-//!                                           │                    │
-//!                                           │    cancel ▶ cancelled, or no attempts left ▶ dead
+//!     │                                     ▲                    │ │
+//!     └─ parents not settled ─▶ blocked ────┘                    │ └─ failed, attempts left ─▶ retrying ─due─▶ queued
+//!                                  │                             │
+//!                                  └─ a parent died ─▶ cancelled ◀ cancel, or no attempts left ▶ dead
 //! ```
 //! Dead is the dead-letter queue: durable, listed, replayed or purged by a person, never drained by
 //! itself.
@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::dependency::Dependency;
 use crate::limits;
 use crate::name::{Kind, Labels, QueueName};
 use crate::retry::RetryPolicy;
@@ -26,6 +27,8 @@ use crate::time::Wall;
 pub enum State {
     /// Its `run_at` lies in the future.
     Scheduled,
+    /// It waits for other jobs.
+    Blocked,
     /// It could run now.
     Queued,
     /// A worker holds its lease.
@@ -42,8 +45,9 @@ pub enum State {
 
 impl State {
     /// Every state.
-    pub const ALL: [State; 7] = [
+    pub const ALL: [State; 8] = [
         State::Scheduled,
+        State::Blocked,
         State::Queued,
         State::Running,
         State::Retrying,
@@ -63,6 +67,7 @@ impl State {
     pub const fn as_str(self) -> &'static str {
         match self {
             State::Scheduled => "scheduled",
+            State::Blocked => "blocked",
             State::Queued => "queued",
             State::Running => "running",
             State::Retrying => "retrying",
@@ -83,7 +88,7 @@ impl State {
     pub const fn is_final(self) -> bool {
         match self {
             State::Succeeded | State::Dead | State::Cancelled => true,
-            State::Scheduled | State::Queued | State::Running | State::Retrying => false,
+            State::Scheduled | State::Blocked | State::Queued | State::Running | State::Retrying => false,
         }
     }
 }
@@ -175,6 +180,9 @@ pub struct JobSpec {
     pub run_at: Option<Wall>,
     /// Its input: JSON text, kept byte for byte.
     pub payload: String,
+    /// Jobs that must be final before it may run. For its submission only: a store keeps them beside the job.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<Dependency>,
     /// Everything else.
     pub options: JobOptions,
 }
@@ -189,6 +197,7 @@ impl JobSpec {
             priority: 0,
             run_at: None,
             payload: "null".into(),
+            depends_on: Vec::new(),
             options: JobOptions::default(),
         }
     }
@@ -204,6 +213,7 @@ impl JobSpec {
         within("min_threads", o.min_threads.into(), 1, o.threads.into())?;
         within("max_attempts", o.max_attempts.into(), 1, limits::ATTEMPTS.into())?;
         within("max_lost", o.max_lost.into(), 1, limits::ATTEMPTS.into())?;
+        at_most("depends_on", self.depends_on.len(), limits::DEPENDENCIES, "jobs")?;
         at_most("tags", o.tags.len(), limits::TAGS, "tags")?;
         for tag in &o.tags {
             text("tags", tag, limits::TAG_BYTES)?;
@@ -352,6 +362,13 @@ mod tests {
         assert_eq!(
             refused(|j| j.payload = "1".repeat(limits::PAYLOAD_BYTES + 1)),
             "`payload` has 1048577 bytes, the limit is 1048576"
+        );
+        let parent = Dependency { job: crate::ids::JobId::new(1, [1; 10]), on_dead: Default::default() };
+        job.depends_on = vec![parent; limits::DEPENDENCIES];
+        assert_eq!(job.check(), Ok(()));
+        assert_eq!(
+            refused(|j| j.depends_on = vec![parent; limits::DEPENDENCIES + 1]),
+            "`depends_on` has 1001 jobs, the limit is 1000"
         );
         assert_eq!(
             refused(|j| j.options.tags = vec!["t".into(); limits::TAGS + 1]),

@@ -8,6 +8,7 @@
 
 pub mod change;
 pub mod coordinator;
+pub mod dependency;
 pub mod document;
 pub mod event;
 pub mod filter;

@@ -20,6 +20,10 @@ pub const BATCH_JOBS: usize = 1_000;
 pub const BATCH_BYTES: usize = 4 << 20;
 /// Most rows of the store's inbox that are taken in at a time.
 pub const INBOX_ROWS: usize = 1_000;
+/// Most parents of a job.
+pub const DEPENDENCIES: usize = 1_000;
+/// Most parents that the jobs of one request name in all.
+pub const DEPENDENCIES_OF_A_REQUEST: usize = 10_000;
 /// Most tags of a job.
 pub const TAGS: usize = 32;
 /// Longest tag, in bytes.

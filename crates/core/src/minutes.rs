@@ -122,7 +122,7 @@ impl Counts {
             State::Dead => self.dead += 1,
             State::Cancelled => self.cancelled += 1,
             // They are not final.
-            State::Scheduled | State::Queued | State::Running | State::Retrying => {}
+            State::Scheduled | State::Blocked | State::Queued | State::Running | State::Retrying => {}
         }
     }
 }

@@ -85,11 +85,17 @@ pub enum Bug {
     ThrottledBurnsAttempt,
     /// A lease counts against the limits only once it is durable.
     LeaseCountedLate,
+    /// The end of any attempt of a parent settles its edges, also where the parent goes on.
+    SettledByAnyAttempt,
+    /// A new leader does not know the edges of blocked jobs.
+    EdgesNotLoaded,
+    /// Parents that ended while nobody led, or too late for the leader to write it, are not noticed.
+    EndedParentsNotNoticed,
 }
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 39] = [
+    pub const ALL: [Bug; 42] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -129,6 +135,9 @@ impl Bug {
         Bug::ClosedInMemoryOnly,
         Bug::ThrottledBurnsAttempt,
         Bug::LeaseCountedLate,
+        Bug::SettledByAnyAttempt,
+        Bug::EdgesNotLoaded,
+        Bug::EndedParentsNotNoticed,
     ];
 }
 

@@ -10,11 +10,12 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
-use ganger_store::read::{ListQuery, Page, StoredJob};
+use ganger_store::read::{ListQuery, Page, Related, StoredJob};
 use ganger_store::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, SharedStore};
 use ganger_store::{CommitError, Store, StoreError};
 use tokio::sync::Mutex;
@@ -106,6 +107,16 @@ impl Store for LateStore {
 
     async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
         self.store().await?.timeline(span).await
+    }
+
+    async fn related(
+        &self,
+        id: JobId,
+        of: Related,
+        after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Vec<Edge>, StoreError> {
+        self.store().await?.related(id, of, after, limit).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

@@ -422,7 +422,7 @@ mod tests {
         let view = QueueView {
             queue: "mail".parse().unwrap(),
             settings: QueueSettings::default(),
-            counts: [1, 2, 3, 4, 5, 6, 7],
+            counts: [1, 9, 2, 3, 4, 5, 6, 7],
             oldest_ready: Some(Duration::from_millis(1500)),
             workers: 3,
         };
@@ -462,7 +462,7 @@ mod tests {
         let view = QueueView {
             queue: "old".parse().unwrap(),
             settings: QueueSettings::default(),
-            counts: [1; 7],
+            counts: [1; 8],
             oldest_ready: None,
             workers: 0,
         };

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ganger_core::change::{Applied, Batch, Change, Intake, Snapshot, Submitted};
+use ganger_core::change::{Applied, Batch, Change, Intake, Snapshot};
 use ganger_core::message::Work;
 use ganger_core::{JobId, Wall};
 use ganger_proto::Parcel;
@@ -70,13 +70,9 @@ impl Payloads {
     /// A batch is durable: its new jobs will soon be assigned. Must be told before the coordinator is.
     pub fn submitted(&self, batch: &Batch, applied: &[Applied]) {
         for (change, applied) in batch.changes.iter().zip(applied) {
-            let (Change::Submit(submission), Applied::Submitted(Submitted::Accepted(intake))) =
-                (change, applied)
-            else {
-                continue;
-            };
+            let (Change::Submit(submission), intakes) = (change, applied.intakes()) else { continue };
             let mut fresh = self.fresh();
-            for (job, intake) in submission.jobs.iter().zip(intake) {
+            for (job, intake) in submission.jobs.iter().zip(intakes) {
                 if *intake == Intake::Created(job.id) {
                     let traceparent = job.spec.options.traceparent.clone();
                     if traceparent.is_some() {

@@ -9,11 +9,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
-use ganger_store::read::{ListQuery, Page, StoredJob};
+use ganger_store::read::{ListQuery, Page, Related, StoredJob};
 use ganger_store::shared::SharedStore;
 use ganger_store::{CommitError, Store, StoreError};
 
@@ -84,6 +85,16 @@ impl Store for ReleasableStore {
 
     async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
         self.store()?.timeline(span).await
+    }
+
+    async fn related(
+        &self,
+        id: JobId,
+        of: Related,
+        after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Vec<Edge>, StoreError> {
+        self.store()?.related(id, of, after, limit).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

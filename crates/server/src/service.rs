@@ -8,6 +8,7 @@ mod ask;
 mod cluster;
 mod doors;
 mod limits;
+mod related;
 mod statistics;
 mod told;
 
@@ -40,6 +41,7 @@ use crate::waiters::Waiters;
 use crate::writer::Busy;
 
 pub use cluster::{ClusterSeen, Role, role};
+pub use related::{RELATED_MAX, RelatedJobs};
 
 /// The longest that [`Service::wait`] waits.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);

@@ -122,6 +122,7 @@ pub fn ends<'b>(batch: &'b Batch, applied: &'b [Applied]) -> impl Iterator<Item 
         | Change::Assign(_)
         | Change::CancelWanted(_)
         | Change::RunNow(..)
+        | Change::Settle(..)
         | Change::Replay(_)
         | Change::OpenSession(_)
         | Change::CloseSession(..)

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use ganger_core::change::{Applied, Batch, Change, Intake, LiveJob, Replayed, Submission, Submitted, Tally};
+use ganger_core::dependency::Place;
 use ganger_core::job::{JobOptions, State};
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::rules::Standing;
@@ -47,6 +48,8 @@ enum Kept {
     Taken,
     EndedElsewhere(State, bool),
     NoTransactions,
+    Linked(Vec<Intake>, Vec<(JobId, State)>),
+    NoParent(JobId, Place),
 }
 
 /// [`LiveJob`] as kept.
@@ -74,6 +77,8 @@ impl Kept {
             Applied::Submitted(Submitted::Accepted(intake)) => Kept::Accepted(intake.clone()),
             Applied::Submitted(Submitted::Replayed(intake)) => Kept::Replayed(intake.clone()),
             Applied::Submitted(Submitted::KeyReused) => Kept::KeyReused,
+            Applied::Submitted(Submitted::NoParent(job, place)) => Kept::NoParent(*job, *place),
+            Applied::Linked(answer, ended) => Kept::Linked(intakes(answer).to_vec(), ended.clone()),
             Applied::Taken => Kept::Taken,
             Applied::EndedElsewhere { state, kept } => Kept::EndedElsewhere(*state, *kept),
             Applied::NoTransactions => Kept::NoTransactions,
@@ -92,6 +97,8 @@ impl Kept {
             Kept::Accepted(intake) => Applied::Submitted(Submitted::Accepted(intake)),
             Kept::Replayed(intake) => Applied::Submitted(Submitted::Replayed(intake)),
             Kept::KeyReused => Applied::Submitted(Submitted::KeyReused),
+            Kept::NoParent(job, place) => Applied::Submitted(Submitted::NoParent(job, place)),
+            Kept::Linked(intake, ended) => Applied::Linked(Submitted::Accepted(intake), ended),
             Kept::Taken => Applied::Taken,
             Kept::EndedElsewhere(state, kept) => Applied::EndedElsewhere { state, kept },
             Kept::NoTransactions => Applied::NoTransactions,
@@ -164,6 +171,7 @@ fn usual(change: &Change) -> Applied {
         | Change::Finish(_)
         | Change::CancelWanted(_)
         | Change::RunNow(..)
+        | Change::Settle(..)
         | Change::Replay(_)
         | Change::OpenSession(_)
         | Change::CloseSession(..)
@@ -173,6 +181,14 @@ fn usual(change: &Change) -> Applied {
         | Change::Log(_)
         | Change::Failed(_)
         | Change::PutDocument(_) => Applied::Done,
+    }
+}
+
+/// Only what was accepted has parents.
+fn intakes(answer: &Submitted) -> &[Intake] {
+    match answer {
+        Submitted::Accepted(intakes) | Submitted::Replayed(intakes) => intakes,
+        Submitted::KeyReused | Submitted::NoParent(..) => &[],
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ganger_core::change::{AttemptRecord, End};
+use ganger_core::dependency::{self, Edge};
 use ganger_core::filter::{Facts, Filter};
 use ganger_core::job::{JobSpec, State};
 use ganger_core::limits;
@@ -26,7 +27,7 @@ pub struct StoredJob {
     pub seq: u64,
     /// When it was taken in.
     pub created_at: Wall,
-    /// When it may run, or last might.
+    /// When it may run, or last might; of a blocked one, when it might if nobody held it up.
     pub due_at: Wall,
     /// How its attempts stand.
     pub standing: Standing,
@@ -48,8 +49,8 @@ impl StoredJob {
         match (self.state, &self.lease, &self.last_attempt) {
             (_, Some(lease), _) => Some(lease.at.since(self.due_at)),
             (State::Queued, None, _) => Some(now.since(self.due_at)),
-            // It waits for a moment, not for a worker.
-            (State::Scheduled | State::Retrying, None, _) => None,
+            // It waits for a moment or for others, not for a worker.
+            (State::Scheduled | State::Blocked | State::Retrying, None, _) => None,
             (_, None, Some(attempt)) => Some(attempt.leased_at.since(self.due_at)),
             (_, None, None) => Some(ended.since(self.due_at)),
         }
@@ -91,6 +92,35 @@ impl StoredJob {
             reason: end.and_then(|end| end.reason.as_deref()),
             payload: &self.spec.payload,
             result: end.and_then(|end| end.result.as_deref()),
+        }
+    }
+}
+
+/// Which jobs are related to a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Related {
+    /// Those that it waits for, or waited for.
+    Parents,
+    /// Those that wait, or waited, for it.
+    Children,
+}
+
+impl Related {
+    /// The job of an edge that was asked about.
+    #[must_use]
+    pub const fn near(self, edge: &Edge) -> JobId {
+        match self {
+            Related::Parents => edge.child,
+            Related::Children => edge.parent,
+        }
+    }
+
+    /// The other one.
+    #[must_use]
+    pub const fn far(self, edge: &Edge) -> JobId {
+        match self {
+            Related::Parents => edge.parent,
+            Related::Children => edge.child,
         }
     }
 }
@@ -218,6 +248,8 @@ impl ListQuery {
 pub fn live_state(leased: bool, retrying: bool, due_at: Wall, now: Wall) -> State {
     if leased {
         State::Running
+    } else if dependency::is_parked(due_at) {
+        State::Blocked
     } else if due_at <= now {
         State::Queued
     } else if retrying {

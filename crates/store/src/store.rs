@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
 
-use crate::read::{ListQuery, Page, StoredJob};
+use crate::read::{ListQuery, Page, Related, StoredJob};
 use crate::shared::SharedStore;
 
 /// Durable memory with one writer: the leader of a term.
@@ -74,6 +75,16 @@ pub trait Store: Send + Sync + 'static {
 
     /// What happened over time, from the buckets of minutes that are kept ([`ganger_core::limits::MINUTES_KEPT`]).
     async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError>;
+
+    /// The edges between a job and its parents, or its children: at most so many, in the order of the other job's id, from
+    /// the one after `after` on. An edge is known as long as its child is.
+    async fn related(
+        &self,
+        id: JobId,
+        of: Related,
+        after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Vec<Edge>, StoreError>;
 
     /// Writes a consistent copy to a new file while work goes on.
     async fn backup(&self, to: &Path) -> Result<(), StoreError>;

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use ganger_core::JobId;
+use ganger_core::dependency::{Dependency, OnDead};
 use ganger_core::job::{JobSpec, State};
 use ganger_core::name::NameError;
 use ganger_proto::v1::{self, jobs_client::JobsClient};
@@ -124,13 +125,23 @@ impl Client {
         }
         let mut each: Vec<_> = addresses.iter().map(|address| address.endpoint.connect_lazy()).collect();
         each[asked] = tried.map_err(failed)?;
+        Ok(Client::of(each, asked))
+    }
+
+    /// Connects to one of these servers when it is first asked for something. Must be called within a runtime.
+    pub(crate) fn lazy(urls: &str) -> Result<Client, tonic::transport::Error> {
+        let each = addresses::parse(urls)?.iter().map(|address| address.endpoint.connect_lazy()).collect();
+        Ok(Client::of(each, 0))
+    }
+
+    fn of(each: Vec<Channel>, asked: usize) -> Client {
         let jobs = |channel| {
             JobsClient::new(channel)
                 .max_decoding_message_size(MESSAGE_BYTES)
                 .max_encoding_message_size(MESSAGE_BYTES)
         };
         let each = each.into_iter().map(jobs).collect();
-        Ok(Client(Arc::new(Servers { each, asked: AtomicUsize::new(asked) })))
+        Client(Arc::new(Servers { each, asked: AtomicUsize::new(asked) }))
     }
 
     /// A job to be enqueued: say more about it, then `.await` it.
@@ -155,7 +166,10 @@ impl Client {
 impl Client {
     /// Asks again while the server is away, a bounded number of times, and each time another one if there are
     /// several.
-    async fn patiently<T, F>(&self, ask: impl Fn(JobsClient<Channel>) -> F) -> Result<T, ClientError>
+    pub(crate) async fn patiently<T, F>(
+        &self,
+        ask: impl Fn(JobsClient<Channel>) -> F,
+    ) -> Result<T, ClientError>
     where
         F: Future<Output = Result<tonic::Response<T>, Status>>,
     {
@@ -237,6 +251,11 @@ impl<R> Enqueue<R> {
     /// For finding it again.
     pub fn tag(self, tag: impl Into<String>) -> Enqueue<R> {
         self.with(|spec| spec.options.tags.push(tag.into()))
+    }
+
+    /// Not before this job is final; and what to do if it dies or is cancelled. May be said several times.
+    pub fn after(self, job: JobId, on_dead: OnDead) -> Enqueue<R> {
+        self.with(|spec| spec.depends_on.push(Dependency { job, on_dead }))
     }
 
     /// W3C trace context to hand to the handler.
@@ -334,7 +353,7 @@ impl<R: DeserializeOwned> Enqueued<R> {
                     return Err(ClientError::Dead { id: self.id, reason });
                 }
                 State::Cancelled => return Err(ClientError::Cancelled(self.id)),
-                State::Scheduled | State::Queued | State::Running | State::Retrying => {}
+                State::Scheduled | State::Blocked | State::Queued | State::Running | State::Retrying => {}
             }
         }
     }

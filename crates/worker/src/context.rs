@@ -10,8 +10,10 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::chatter::Chatter;
+use crate::client::{Client, ClientError};
 use crate::clock;
 use crate::error::JobError;
+use crate::parents::Parent;
 
 /// One attempt, as its handler sees it. Cheap to clone and to send to other threads.
 #[derive(Clone)]
@@ -24,10 +26,17 @@ struct Inner {
     cancel: CancellationToken,
     why: OnceLock<CancelWhy>,
     chatter: Chatter,
+    /// None in tests of handlers without a server.
+    client: Option<Client>,
 }
 
 impl Ctx {
-    pub(crate) fn new(work: Work, traceparent: Option<String>, bell: Arc<Notify>) -> Ctx {
+    pub(crate) fn new(
+        work: Work,
+        traceparent: Option<String>,
+        bell: Arc<Notify>,
+        client: Option<Client>,
+    ) -> Ctx {
         let deadline = work.timeout.and_then(|timeout| clock::instant().checked_add(timeout));
         Ctx(Arc::new(Inner {
             work,
@@ -36,6 +45,7 @@ impl Ctx {
             cancel: CancellationToken::new(),
             why: OnceLock::new(),
             chatter: Chatter::new(bell),
+            client,
         }))
     }
 
@@ -86,6 +96,18 @@ impl Ctx {
     #[must_use]
     pub fn traceparent(&self) -> Option<&str> {
         self.0.traceparent.as_deref()
+    }
+
+    /// The jobs that this one waited for, oldest first. Asked of the server when it is called; the results of each are
+    /// fetched when they are asked for.
+    ///
+    /// # Errors
+    /// The server is away for too long.
+    pub async fn parents(&self) -> Result<Vec<Parent>, ClientError> {
+        match &self.0.client {
+            Some(client) => client.parents(self.job_id()).await,
+            None => Ok(Vec::new()),
+        }
     }
 
     /// When the attempt runs out of time.
@@ -170,7 +192,7 @@ impl Ctx {
             timeout: None,
             max_attempts: 5,
         };
-        Ctx::new(work, None, Arc::new(Notify::new()))
+        Ctx::new(work, None, Arc::new(Notify::new()), None)
     }
 }
 

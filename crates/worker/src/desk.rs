@@ -20,6 +20,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::attempt::{End, Start};
+use crate::client::Client;
 use crate::clock::Clock;
 use crate::context::Ctx;
 use crate::outbox::Outbox;
@@ -55,6 +56,8 @@ pub(crate) struct Desk {
     pub(crate) status: Arc<Status>,
     /// Rung by handlers that have something to say.
     pub(crate) chatter: Arc<Notify>,
+    /// For handlers that ask about other jobs.
+    pub(crate) client: Option<Client>,
 }
 
 impl Shared {
@@ -172,7 +175,7 @@ impl Desk {
             self.report(now, work.fence, report, Duration::ZERO);
             return None;
         };
-        let ctx = Ctx::new(work, traceparent, self.chatter.clone());
+        let ctx = Ctx::new(work, traceparent, self.chatter.clone(), self.client.clone());
         let abort = CancellationToken::new();
         self.status.started(&ctx);
         self.running.insert(now, ctx.clone(), grant, abort.clone());
@@ -232,6 +235,7 @@ pub(crate) mod tests {
             registry: Registry::new().put("test", handler),
             status: Status::new(id),
             chatter: Arc::new(Notify::new()),
+            client: None,
         };
         let (now, term, mut acts) = (clock.mono(), Term { number: 1, id: 1 }, Vec::new());
         let stream = desk.session.connected(now, &mut acts);

@@ -32,6 +32,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::addresses::{Address, Addresses};
 use crate::attempt::{self, Start};
 use crate::backoff::Backoff;
+use crate::client::Client;
 use crate::clock::{self, Clock};
 use crate::desk::{Desk, Shared};
 use crate::drain::{Drain, Step};
@@ -81,6 +82,7 @@ pub(crate) struct Setup {
     pub(crate) threads: u16,
     pub(crate) registry: Registry,
     pub(crate) status: Arc<Status>,
+    pub(crate) client: Option<Client>,
     pub(crate) ways: Ways,
 }
 
@@ -152,6 +154,7 @@ impl Driver {
             registry: setup.registry,
             status: setup.status.clone(),
             chatter: chatter.clone(),
+            client: setup.client,
         };
         Driver {
             ways: setup.ways,

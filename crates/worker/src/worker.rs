@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::{mpsc, watch};
 
 use crate::addresses::Addresses;
+use crate::client::Client;
 use crate::clock;
 use crate::context::Ctx;
 use crate::error::{JobError, WorkerError};
@@ -190,6 +191,8 @@ impl Worker {
         let info = self.info()?;
         let addresses =
             Addresses::parse(&self.url).map_err(|cause| WorkerError::Url { url: self.url.clone(), cause })?;
+        let client =
+            Client::lazy(&self.url).map_err(|cause| WorkerError::Url { url: self.url.clone(), cause })?;
         let health = self.health.map(health::bind).transpose()?;
         let health_address = health.as_ref().and_then(|listener| listener.local_addr().ok());
         let id = self.session.unwrap_or_else(clock::fresh_session);
@@ -201,6 +204,7 @@ impl Worker {
             threads: self.threads,
             registry: self.registry.checked()?,
             status: status.clone(),
+            client: Some(client),
             ways: Ways {
                 addresses,
                 runtime: tokio::runtime::Handle::current(),

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ganger_core::JobId;
+use ganger_core::job::State;
 use ganger_proto::v1::jobs_server::{Jobs, JobsServer};
 use ganger_proto::v1::{self, EnqueueRequest};
 use ganger_worker::{Client, ClientError, Job};
@@ -73,6 +74,25 @@ impl Jobs for Script {
     ) -> Result<Response<v1::AttemptsResponse>, Status> {
         Err(Status::unimplemented("not in the script"))
     }
+
+    /// Three parents, in pages of two.
+    async fn related(
+        &self,
+        request: Request<v1::RelatedRequest>,
+    ) -> Result<Response<v1::RelatedResponse>, Status> {
+        let parent = |n: u8, settled: &str| v1::RelatedJob {
+            id: JobId::new(n.into(), [n; 10]).to_string(),
+            settled: settled.into(),
+            ..Default::default()
+        };
+        Ok(Response::new(match request.into_inner().cursor.as_str() {
+            "" => v1::RelatedResponse {
+                jobs: vec![parent(1, "succeeded"), parent(2, "dead")],
+                next_cursor: "more".into(),
+            },
+            _ => v1::RelatedResponse { jobs: vec![parent(3, "")], next_cursor: String::new() },
+        }))
+    }
 }
 
 async fn client(end: v1::Job) -> (Client, mpsc::Receiver<EnqueueRequest>) {
@@ -124,4 +144,14 @@ async fn a_mistake_is_told_before_anything_is_sent() {
     let error = client.enqueue(&ADD, (1, 1)).max_attempts(0).await.unwrap_err();
     assert_eq!(error.to_string(), "cannot enqueue: `max_attempts` is 0, allowed are 1 to 1000");
     assert!(heard.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn the_parents_of_a_job_come_in_pages_and_their_results_when_asked_for() {
+    let end = v1::Job { state: "succeeded".into(), result: "[7]".into(), ..Default::default() };
+    let (client, _requests) = client(end).await;
+    let parents = client.parents(JobId::new(9, [9; 10])).await.unwrap();
+    let ended: Vec<_> = parents.iter().map(|parent| parent.ended()).collect();
+    assert_eq!(ended, [Some(State::Succeeded), Some(State::Dead), None]);
+    assert_eq!(parents[0].result::<Vec<u8>>().await.unwrap(), Some(vec![7]));
 }

@@ -154,7 +154,9 @@ impl Told {
             State::Retrying => {
                 format!("failed, will be tried again: {}", job.last_error.as_deref().unwrap_or(""))
             }
-            State::Scheduled | State::Queued => format!("{} is {}", job.id, job.state.as_str()),
+            State::Scheduled | State::Blocked | State::Queued => {
+                format!("{} is {}", job.id, job.state.as_str())
+            }
             State::Dead | State::Cancelled => return,
         };
         output::note(&text);

@@ -15,6 +15,7 @@ pub(crate) fn state_cell(state: State, style: Style) -> Cell {
 const fn glyph(state: State) -> &'static str {
     match state {
         State::Scheduled => "◷",
+        State::Blocked => "◫",
         State::Queued => "○",
         State::Running => "◔",
         State::Retrying => "↻",
@@ -26,7 +27,7 @@ const fn glyph(state: State) -> &'static str {
 
 const fn paint(state: State) -> Paint {
     match state {
-        State::Scheduled => Paint::Magenta,
+        State::Scheduled | State::Blocked => Paint::Magenta,
         State::Queued => Paint::Plain,
         State::Running => Paint::Blue,
         State::Retrying => Paint::Yellow,

@@ -6,6 +6,7 @@ use crate::coordinator::commits::Effect;
 use crate::coordinator::depth::Held;
 use crate::coordinator::port::{Ask, Output, Refusal, Reply, Ticket};
 use crate::coordinator::table::Phase;
+use crate::dependency;
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};
 use crate::job::State;
@@ -79,6 +80,7 @@ impl Coordinator {
         if let Some(job) = jobs.iter().find(|job| self.drains(job)) {
             return Err(Refusal::QueueDraining(job.spec.queue.clone()));
         }
+        dependency::check(&jobs).map_err(Refusal::Parents)?;
         if self.may_be_full(&jobs)
             && let Some((full, may_fit)) = self.full(&jobs)
         {
@@ -121,6 +123,9 @@ impl Coordinator {
         self.next_seq += 1;
         job.created_at = now.wall;
         job.due_at = job.spec.run_at.map_or(now.wall, |at| at.max(now.wall));
+        if !job.spec.depends_on.is_empty() {
+            job.due_at = dependency::park(job.due_at);
+        }
     }
 
     /// Whether submissions were already answered (a seeded bug).
@@ -131,7 +136,7 @@ impl Coordinator {
     fn cancel(&mut self, now: Now, ticket: Ticket, id: JobId) -> Result<(), Refusal> {
         let job = self.jobs.slot(id).ok_or(Refusal::NoSuchJob)?;
         match self.jobs.get(job).phase {
-            Phase::Waiting(_) | Phase::Ready(_) => {
+            Phase::Blocked | Phase::Waiting(_) | Phase::Ready(_) => {
                 self.withdraw(job);
                 self.finish(now, job, State::Cancelled, "cancelled before it started", Some(ticket));
             }
@@ -150,7 +155,7 @@ impl Coordinator {
         match self.jobs.get(job).phase {
             Phase::Leased(lease) if !again => self.stop(now, lease, CancelWhy::Cancelled, out),
             // The attempt ended without it and is on its way back to the queue.
-            Phase::Waiting(_) | Phase::Ready(_) => {
+            Phase::Blocked | Phase::Waiting(_) | Phase::Ready(_) => {
                 self.withdraw(job);
                 self.finish(now, job, State::Cancelled, "cancelled while it ran", None);
             }
@@ -165,6 +170,8 @@ impl Coordinator {
                 self.commits.push(Change::RunNow(id, now.wall), Effect::RunNow { job: id, ticket });
                 Ok(())
             }
+            // Its parents decide, and whoever does not want to wait for them can cancel it.
+            Phase::Blocked => Err(Refusal::WrongState(State::Blocked)),
             Phase::Ready(_) => Err(Refusal::WrongState(State::Queued)),
             Phase::Leased(_) | Phase::Ending => Err(Refusal::WrongState(State::Running)),
             Phase::Leaving => Err(Refusal::WrongState(State::Cancelled)),

@@ -65,7 +65,7 @@ impl Coordinator {
             let session = self.sessions.get(slot);
             let current = self.jobs.slot(report.job).and_then(|job| match self.jobs.get(job).phase {
                 Phase::Leased(lease) => Some(lease),
-                Phase::Waiting(_) | Phase::Ready(_) | Phase::Ending | Phase::Leaving => None,
+                Phase::Blocked | Phase::Waiting(_) | Phase::Ready(_) | Phase::Ending | Phase::Leaving => None,
             });
             let by_id = sabotage::active(Bug::CompletionByJobId);
             // The fence proves the lease, and a lease belongs to one session: nobody reports for another.
@@ -279,11 +279,13 @@ impl Coordinator {
         }
     }
 
-    /// Whether a final job of this queue stays in the history. Dead ones always do.
+    /// Whether a final job of this queue stays in the history. Dead ones always do, and those that others wait for.
     fn keeps(&self, job: u32, state: State) -> bool {
         let queue = &self.classes.get(self.jobs.get(job).class).key.queue;
         let retention = self.queues.get(queue).map(|q| q.settings.retention).unwrap_or_default();
-        state == State::Dead || retention.keeps_finished()
+        // Whoever waits for it may want to read its result.
+        let awaited = self.dependencies.is_parent(self.jobs.get(job).id);
+        state == State::Dead || retention.keeps_finished() || awaited
     }
 
     /// The end is durable: the job moves, and its worker may forget it.
@@ -307,6 +309,9 @@ impl Coordinator {
         if sabotage::active(Bug::EndCountedTwice) {
             self.lease_over(job);
         }
+        if sabotage::active(Bug::SettledByAnyAttempt) {
+            self.parent_ended(now, self.jobs.get(job).id, State::Succeeded, out);
+        }
         match ended.after {
             Moved::Again { due_at, retrying, standing } => {
                 let entry = self.jobs.get_mut(job);
@@ -325,7 +330,7 @@ impl Coordinator {
                 if let Some((_, number)) = ended.outcome {
                     self.jobs.get_mut(job).standing.attempt = number;
                 }
-                self.leave(job, state, kept, at, out);
+                self.leave(now, job, state, kept, at, out);
             }
         }
     }
@@ -368,12 +373,12 @@ impl Coordinator {
         self.finish(now, job, State::Dead, Death::Expired.reason(), None);
     }
 
-    pub(crate) fn finished(&mut self, job: u32, end: &End, out: &mut Vec<Output>) {
-        self.leave(job, end.state, end.keep, end.at, out);
+    pub(crate) fn finished(&mut self, now: Now, job: u32, end: &End, out: &mut Vec<Output>) {
+        self.leave(now, job, end.state, end.keep, end.at, out);
     }
 
     /// The job is final: it leaves memory.
-    fn leave(&mut self, job: u32, state: State, kept: bool, at: Wall, out: &mut Vec<Output>) {
+    fn leave(&mut self, now: Now, job: u32, state: State, kept: bool, at: Wall, out: &mut Vec<Output>) {
         out.push(self.job_event(job, state, at));
         let entry = self.drop_job(job);
         let key = &self.classes.get(entry.class).key;
@@ -382,6 +387,8 @@ impl Coordinator {
             self.counters.add(&key.queue, &key.kind, state, 1);
         }
         self.progress.remove(&entry.id);
+        self.dependencies.forget(entry.id);
+        self.parent_ended(now, entry.id, state, out);
     }
 
     /// A lease ran into its timeout, or its grace is over.

@@ -332,7 +332,7 @@ impl Coordinator {
     ) {
         match (effect, change) {
             (Effect::Submit { ticket, provisional }, Change::Submit(submission)) => {
-                let Applied::Submitted(answer) = applied else { return };
+                let Some(answer) = self.linked(&submission.jobs, applied) else { return };
                 self.came_in(&submission.jobs);
                 self.take_in(now, &submission.jobs, &answer, provisional, out);
                 if !self.answered_early() {
@@ -348,7 +348,7 @@ impl Coordinator {
             }
             (Effect::End(ended), _) => self.attempt_ended(now, ended.or_elsewhere(&applied), acks, out),
             (Effect::Finish { job, ticket }, Change::Finish(finish)) => {
-                self.finished(job, &finish.end, out);
+                self.finished(now, job, &finish.end, out);
                 if let Some(ticket) = ticket {
                     out.push(Output::Reply(ticket, Reply::Cancelled));
                 }

@@ -137,10 +137,10 @@ mod tests {
         counters.add(&queue(0), &kind(0), State::Queued, 2);
         counters.shift(&queue(0), &kind(0), State::Queued, State::Running);
         assert_eq!(counters.get(&queue(0), &kind(0), State::Queued), 1);
-        assert_eq!(counters.queue(&queue(0)), [0, 1, 1, 0, 0, 0, 0]);
+        assert_eq!(counters.queue(&queue(0)), [0, 0, 1, 1, 0, 0, 0, 0]);
         assert_eq!(counters.total(State::Running), 1);
         counters.shift(&queue(0), &kind(0), State::Running, State::Running);
-        assert_eq!(counters.queue(&queue(0)), [0, 1, 1, 0, 0, 0, 0]);
+        assert_eq!(counters.queue(&queue(0)), [0, 0, 1, 1, 0, 0, 0, 0]);
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
         /// The model is one counted state per job; steps that the model cannot take are skipped.
         #[test]
         fn the_counts_are_those_of_the_jobs_themselves(
-            steps in prop::collection::vec((0u8..3, 0u8..3, 0usize..7, 0usize..7, 0u8..3, 1u64..4), 0..200),
+            steps in prop::collection::vec((0u8..3, 0u8..3, 0usize..8, 0usize..8, 0u8..3, 1u64..4), 0..200),
         ) {
             let mut counters = Counters::new();
             let mut model: BTreeMap<(u8, u8, State), u64> = BTreeMap::new();

@@ -117,6 +117,7 @@ impl Counting<'_> {
                 | Change::Finish(_)
                 | Change::CancelWanted(_)
                 | Change::RunNow(..)
+                | Change::Settle(..)
                 | Change::Replay(_)
                 | Change::OpenSession(_)
                 | Change::CloseSession(..)

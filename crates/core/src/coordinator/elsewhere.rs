@@ -70,9 +70,12 @@ impl Ended {
         let outcome = match state {
             State::Succeeded => Outcome::Ok,
             State::Cancelled => Outcome::Cancelled,
-            State::Dead | State::Scheduled | State::Queued | State::Running | State::Retrying => {
-                Outcome::Error
-            }
+            State::Dead
+            | State::Scheduled
+            | State::Blocked
+            | State::Queued
+            | State::Running
+            | State::Retrying => Outcome::Error,
         };
         Ended { outcome: Some((outcome, self.attempt)), after: Moved::Final { state, kept }, ..self }
     }

@@ -11,6 +11,7 @@ use crate::coordinator::table::{Entry, Phase};
 use crate::coordinator::view::{
     Explanation, Gate, GateShown, LeaseShown, Position, QueueView, Stats, WorkerView,
 };
+use crate::dependency;
 use crate::event::WorkerState;
 use crate::ids::{JobId, SessionId};
 use crate::job::State;
@@ -31,7 +32,9 @@ impl Coordinator {
         let slot = self.jobs.slot(id)?;
         let entry = self.jobs.get(slot);
         let class = self.classes.get(entry.class);
-        let mut shown = vec![self.store_gate(), due_gate(entry, now)];
+        let mut shown = vec![self.store_gate()];
+        shown.extend(self.parents_gate(entry));
+        shown.push(due_gate(entry, now));
         let mut of_class = self.class_gates(class, now);
         shown.push(of_class.remove(0));
         shown.extend(self.limit_gates(slot, entry, now));
@@ -50,7 +53,7 @@ impl Coordinator {
             .map(|(p, pace)| Duration::from_secs_f64(((p.ahead + 1) as f64 / pace).min(1e9)));
         let limited = position.and_then(|_| self.limits_open_in(slot, class, now));
         let estimate = estimate.or(limited.filter(|_| !shown.iter().any(|g| g.closed && is_lasting(g.gate))));
-        let next_step = next_step(&shown, class);
+        let next_step = next_step(&shown, class, id);
         // A job that runs is held back by nothing, whatever the gates would say of the next one.
         let gates = if state == State::Running { Vec::new() } else { shown };
         let pace = pace.filter(|_| estimate.is_some());
@@ -70,6 +73,10 @@ impl Coordinator {
             }
             Phase::Ending => (State::Running, "its attempt has ended; that is being written".into()),
             Phase::Leaving => (State::Cancelled, "its end is being written".into()),
+            Phase::Blocked => {
+                let parents = shown.iter().find(|g| g.gate == "parents");
+                (State::Blocked, parents.map(|g| g.evidence.clone()).unwrap_or_default())
+            }
             Phase::Waiting(_) if entry.retrying => {
                 let wait = entry.due_at.since(now.wall);
                 let text = format!(
@@ -316,19 +323,22 @@ fn is_lasting(gate: &str) -> bool {
 }
 
 fn due_gate(entry: &Entry, now: Now) -> GateShown {
-    let closed = matches!(entry.phase, Phase::Waiting(_));
+    let due_at = dependency::unparked(entry.due_at);
+    let later = matches!(entry.phase, Phase::Blocked) && due_at > now.wall;
+    let closed = later || matches!(entry.phase, Phase::Waiting(_));
     let evidence = if closed {
-        format!("it is due at {}, in {}", entry.due_at, seconds(entry.due_at.since(now.wall)))
+        format!("it is due at {due_at}, in {}", seconds(due_at.since(now.wall)))
     } else {
-        format!("it is due since {}", entry.due_at)
+        format!("it is due since {due_at}")
     };
     GateShown { gate: "due", closed, evidence }
 }
 
-fn next_step(shown: &[GateShown], class: &Class) -> Option<String> {
+fn next_step(shown: &[GateShown], class: &Class, job: JobId) -> Option<String> {
     let first = shown.iter().find(|g| g.closed)?;
     let (queue, kind) = (&class.key.queue, &class.key.kind);
     match first.gate {
+        "parents" => Some(format!("ganger job related {job}")),
         "queue" => Some(format!("ganger queue resume {queue}")),
         "worker" => {
             let labels = match show_labels(&class.key.require) {

@@ -15,6 +15,9 @@ use crate::event::Event;
 use crate::job::State;
 use crate::time::Now;
 
+/// Nobody would hear that a parent is not there.
+const NOT_FROM_THE_INBOX: &str = "a job that is submitted inside the store cannot depend on others";
+
 impl Coordinator {
     pub(crate) fn intake(&mut self, now: Now, ticket: Ticket, rows: Vec<InboxJob>, out: &mut Vec<Output>) {
         if rows.is_empty() {
@@ -25,8 +28,10 @@ impl Coordinator {
         for (place, InboxJob { row, mut job, refused }) in rows.into_iter().enumerate() {
             let drains =
                 || self.drains(&job).then(|| Refusal::QueueDraining(job.spec.queue.clone()).to_string());
-            let refused = refused.or_else(drains);
+            let waits = || (!job.spec.depends_on.is_empty()).then(|| NOT_FROM_THE_INBOX.to_owned());
+            let refused = refused.or_else(drains).or_else(waits);
             if refused.is_some() {
+                job.spec.depends_on.clear();
                 // It must neither hold another job up nor give way to one.
                 job.spec.options.unique_key = None;
             }

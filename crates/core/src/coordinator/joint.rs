@@ -88,6 +88,7 @@ impl Coordinator {
                 | Change::Finish(_)
                 | Change::CancelWanted(_)
                 | Change::RunNow(..)
+                | Change::Settle(..)
                 | Change::Replay(_)
                 | Change::OpenSession(_)
                 | Change::CloseSession(..)
@@ -130,7 +131,7 @@ impl Coordinator {
     ) {
         let intakes: &[Intake] = match answer {
             Submitted::Accepted(intakes) => intakes,
-            Submitted::Replayed(_) | Submitted::KeyReused => &[],
+            Submitted::Replayed(_) | Submitted::KeyReused | Submitted::NoParent(..) => &[],
         };
         for (job, intake) in jobs.iter().zip(intakes) {
             let place = provisional.iter().position(|(id, _)| *id == job.id);
@@ -184,7 +185,7 @@ impl Coordinator {
                 }
             }
             Phase::Ending => self.take_back_end(slot),
-            Phase::Waiting(_) | Phase::Ready(_) | Phase::Leaving => self.withdraw(slot),
+            Phase::Blocked | Phase::Waiting(_) | Phase::Ready(_) | Phase::Leaving => self.withdraw(slot),
         }
         self.drop_job(slot);
     }

@@ -49,6 +49,7 @@ impl Coordinator {
                 }
             }
         }
+        self.load_edges(snapshot.edges);
         for job in &jobs {
             match leased.get(&job.id) {
                 Some((assignment, fence, lease)) => self.load_leased(now, job, assignment, *fence, *lease),
@@ -58,6 +59,7 @@ impl Coordinator {
             }
         }
         self.rates_begin_empty(now.mono);
+        self.load_ended(now, snapshot.ended);
         self.cancel_what_was_wanted(now, &jobs.iter().map(|j| j.id).collect::<Vec<_>>());
         self.end_local_sessions(now);
         self.timers.insert(now.mono + self.options.prune_first, Timer::Prune);
@@ -111,7 +113,7 @@ impl Coordinator {
             }
             match self.jobs.get(job).phase {
                 Phase::Leased(lease) => self.stop(now, lease, CancelWhy::Cancelled, &mut Vec::new()),
-                Phase::Waiting(_) | Phase::Ready(_) => {
+                Phase::Blocked | Phase::Waiting(_) | Phase::Ready(_) => {
                     self.withdraw(job);
                     self.finish(now, job, State::Cancelled, "cancelled while it ran", None);
                 }

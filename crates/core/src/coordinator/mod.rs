@@ -10,7 +10,8 @@
 //! for whom), `roster` and `sessions` (the leader's side of the protocol), `attempts`, `dispatch`, `joint` (a
 //! submission and its first lease in one commit), `intake` (what was submitted inside the store), `elsewhere` (what
 //! ended there), `strands`, `levels`, `fair`, `flow`, `keyed`, `bucket` (keys, tenants and limits), `depth` (submissions to
-//! a full queue), `commits`. The README beside this file lists the properties that must hold.
+//! a full queue), `dependencies` (who is blocked by whom), `commits`. The README beside this file lists the properties
+//! that must hold.
 
 mod asks;
 mod attempts;
@@ -19,6 +20,7 @@ mod classes;
 mod commits;
 pub mod counters;
 mod counting;
+mod dependencies;
 mod depth;
 mod dispatch;
 mod elsewhere;
@@ -52,6 +54,7 @@ use crate::change::{Snapshot, WorkerInfo};
 use crate::coordinator::classes::{ClassId, Classes, QueueEntry};
 use crate::coordinator::commits::Commits;
 use crate::coordinator::counters::Counters;
+use crate::coordinator::dependencies::Dependencies;
 use crate::coordinator::fleet::Fleet;
 use crate::coordinator::keys::Keys;
 use crate::coordinator::lines::Lines;
@@ -144,6 +147,7 @@ pub struct Coordinator {
     timers: Wheel<Timer>,
     counters: Counters,
     commits: Commits,
+    dependencies: Dependencies,
     progress: HashMap<JobId, (f32, String)>,
     recorded: Remembered,
     /// What came and started per queue lately, for estimates and the verdict.
@@ -181,6 +185,7 @@ impl Coordinator {
             timers: Wheel::new(now.mono),
             counters: Counters::new(),
             commits: Commits::default(),
+            dependencies: Dependencies::default(),
             progress: HashMap::new(),
             recorded: Remembered::default(),
             paces: HashMap::new(),

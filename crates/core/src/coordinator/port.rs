@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::change::{Applied, Batch, Idempotency, KeyClosure, NewJob, Submitted};
+use crate::dependency;
 use crate::document::Document;
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};
@@ -172,6 +173,9 @@ pub enum Refusal {
     /// Users' transactions do not reach this store.
     #[error("kind `{0}` cannot be transactional: that needs jobs to be kept in PostgreSQL")]
     NoTransactions(Kind),
+    /// What the jobs of the request wait for can never be.
+    #[error("a job of the request cannot wait so: {0}")]
+    Parents(dependency::Wrong),
     /// Nothing was written; the same request may succeed later.
     #[error("nothing was written: {0}")]
     Store(String),

@@ -20,6 +20,8 @@ use crate::time::Wall;
 /// Where a live job is in memory. Its durable state follows one commit behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
+    /// Waits for its parents. The timer of its expiry is kept with its edges: here it would cost every job four bytes.
+    Blocked,
     /// Waits for its due time.
     Waiting(TimerId),
     /// In the ready index; the timer is its expiry.

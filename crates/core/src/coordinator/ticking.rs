@@ -8,6 +8,7 @@ use crate::coordinator::commits::Effect;
 use crate::coordinator::port::Output;
 use crate::coordinator::table::{Entry, Phase};
 use crate::coordinator::{Coordinator, Timer};
+use crate::dependency;
 use crate::job::State;
 use crate::time::{Mono, Now};
 
@@ -74,7 +75,7 @@ impl Coordinator {
                     out.push(self.job_event(job, State::Queued, now.wall));
                 }
             }
-            Phase::Ready(_) => self.expire_job(now, job),
+            Phase::Blocked | Phase::Ready(_) => self.expire_job(now, job),
             Phase::Leased(_) | Phase::Ending | Phase::Leaving => {}
         }
     }
@@ -120,6 +121,15 @@ impl Coordinator {
             return;
         }
         let due = entry.due_at;
+        if dependency::is_parked(due) {
+            let expiry = expires.map(|at| self.timers.insert(now.mono + at.since(now.wall), Timer::Job(job)));
+            let entry = self.jobs.get_mut(job);
+            entry.phase = Phase::Blocked;
+            self.dependencies.expire(entry.id, expiry);
+            self.recount(job, State::Blocked);
+            self.judge(now, job);
+            return;
+        }
         if due > now.wall {
             let at = now.mono + expires.map_or(due, |e| due.min(e)).since(now.wall);
             let timer = self.timers.insert(at, Timer::Job(job));
@@ -139,6 +149,12 @@ impl Coordinator {
         match self.jobs.get(job).phase {
             Phase::Waiting(timer) => {
                 self.timers.cancel(timer);
+            }
+            Phase::Blocked => {
+                let id = self.jobs.get(job).id;
+                if let Some(timer) = self.dependencies.withdraw(id) {
+                    self.timers.cancel(timer);
+                }
             }
             Phase::Ready(expiry) => {
                 if let Some(timer) = expiry {

@@ -57,7 +57,7 @@ pub struct QueueView {
     /// Its settings.
     pub settings: QueueSettings,
     /// Jobs in each state, in the order of [`State::ALL`].
-    pub counts: [u64; 7],
+    pub counts: [u64; State::ALL.len()],
     /// How long the first job in line has been ready.
     pub oldest_ready: Option<Duration>,
     /// Workers that serve it.
@@ -85,7 +85,7 @@ pub struct Stats {
     /// The leader's term.
     pub term: Term,
     /// Jobs by queue, kind and state, in the order of [`State::ALL`].
-    pub counts: Vec<(QueueName, Kind, [u64; 7])>,
+    pub counts: Vec<(QueueName, Kind, [u64; State::ALL.len()])>,
     /// Workers by state.
     pub workers: Vec<(WorkerState, usize)>,
     /// Threads of all workers.

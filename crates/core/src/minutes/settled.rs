@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::{Bucket, Counted, Maybe};
-use crate::change::{Applied, Change, Intake, NewJob, Submission, Submitted};
+use crate::change::{Applied, Change, Intake, NewJob, Submission};
 use crate::ids::JobId;
 use crate::name::{Kind, QueueName};
 use crate::sabotage::{self, Bug};
@@ -72,10 +72,7 @@ fn in_vain<'c>(
     (change, applied): (&'c Change, &'c Applied),
 ) -> impl Iterator<Item = (&'c Submission, &'c NewJob)> {
     let (submission, intakes): (Option<&Submission>, &[Intake]) = match (change, applied) {
-        (Change::Submit(submission), Applied::Submitted(Submitted::Accepted(intakes))) => {
-            (Some(submission), intakes)
-        }
-        (Change::Submit(submission), _) => (Some(submission), &[]),
+        (Change::Submit(submission), applied) => (Some(submission), applied.intakes()),
         (_, _) => (None, &[]),
     };
     let jobs =
@@ -88,7 +85,7 @@ fn in_vain<'c>(
 mod tests {
     use super::super::{Counts, Unsettled};
     use super::*;
-    use crate::change::{Idempotency, InboxOrigin};
+    use crate::change::{Idempotency, InboxOrigin, Submitted};
     use crate::job::{JobSpec, State};
     use crate::time::Wall;
 

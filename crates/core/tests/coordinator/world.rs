@@ -227,6 +227,7 @@ pub(crate) fn apply(change: &Change) -> Applied {
         | Change::Finish(_)
         | Change::CancelWanted(_)
         | Change::RunNow(..)
+        | Change::Settle(..)
         | Change::OpenSession(_)
         | Change::CloseSession(..)
         | Change::PutQueue(..)

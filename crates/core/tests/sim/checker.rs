@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use ganger_core::change::{Applied, Batch, Change, End, Intake, NewJob};
+use ganger_core::dependency::Edge;
 use ganger_core::job::State;
 use ganger_core::message::{CancelWhy, Work};
 use ganger_core::name::QueueName;
@@ -16,6 +17,7 @@ use ganger_store::{CommitError, StoreError};
 
 use crate::client::Client;
 use crate::minutes::Written;
+use crate::parents::Families;
 use crate::setup::Time;
 use crate::store::short;
 
@@ -153,6 +155,9 @@ pub(crate) struct Checker {
     pub(crate) joint: Joint,
     /// What was written, for the statistics.
     pub(crate) counted: Written,
+    /// The edges of jobs, with how each was first settled.
+    pub(crate) edges: BTreeMap<JobId, Vec<Edge>>,
+    pub(crate) families: Families,
 }
 
 impl Checker {
@@ -187,6 +192,8 @@ impl Checker {
             keyed: BTreeSet::new(),
             joint: Joint::default(),
             counted: Written::default(),
+            edges: BTreeMap::new(),
+            families: Families::default(),
         }
     }
 

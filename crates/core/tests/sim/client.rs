@@ -32,6 +32,8 @@ pub(crate) struct Client {
     pub(crate) gave_up: bool,
     /// It submits in a transaction of its own.
     enqueues: bool,
+    /// Its job waits for so many others, if it knows of any by then.
+    parents: usize,
     /// What it submits so cannot be run.
     pub(crate) invalid: bool,
 }
@@ -67,15 +69,17 @@ impl Client {
         let delay = rng.one_in(4).then(|| Duration::from_millis(rng.range(200, 5_000)));
         let expires = rng.one_in(8).then(|| Duration::from_millis(rng.range(6_000, 12_000)));
         let key = (!rng.one_in(4)).then(|| format!("key {index}"));
+        let parents = if rng.one_in(3) { 1 + rng.index(3) } else { 0 };
         let (tried, gave_up, enqueues, invalid) = (false, false, false, false);
-        Client { key, spec, delay, expires, tried, job: None, gave_up, enqueues, invalid }
+        Client { key, spec, delay, expires, tried, job: None, gave_up, enqueues, parents, invalid }
     }
 
     /// A client of a script: asks until it is answered.
     pub(crate) fn scripted(key: &str, spec: JobSpec) -> Client {
         let key = Some(key.to_owned());
         let (tried, gave_up, enqueues, invalid) = (false, false, false, false);
-        Client { key, spec, delay: None, expires: None, tried, job: None, gave_up, enqueues, invalid }
+        let (delay, expires, parents) = (None, None, 0);
+        Client { key, spec, delay, expires, tried, job: None, gave_up, enqueues, parents, invalid }
     }
 
     /// Some clients submit in transactions of their own, some of them what cannot be run.
@@ -103,6 +107,10 @@ impl World {
         }
         let id = JobId::new(1 + self.now / MS, self.rng.bytes());
         let now = wall(self.now);
+        if !self.clients[client].tried && !self.clients[client].enqueues {
+            let parents = self.choose_parents(self.clients[client].parents);
+            self.clients[client].spec.depends_on.extend(parents);
+        }
         let this = &mut self.clients[client];
         if !this.tried {
             this.tried = true;
@@ -162,6 +170,9 @@ impl World {
                 }
                 Reply::Submitted(Submitted::KeyReused) => {
                     self.checker.fail(format!("key {key:?} was taken for another request"));
+                }
+                Reply::Submitted(Submitted::NoParent(parent, _)) => {
+                    self.checker.fail(format!("the parent {} is said not to be there", short(*parent)));
                 }
                 Reply::Refused(Refusal::Store(_) | Refusal::Overloaded | Refusal::QueueDraining(_)) => {
                     self.checker.refused(*id);

@@ -23,7 +23,7 @@ pub(crate) const DOORS: [Script; 5] = [
 ];
 
 /// A stage on which the one kind is transactional.
-fn stage(homes: &[usize]) -> Stage {
+pub(crate) fn stage(homes: &[usize]) -> Stage {
     let mut stage = Stage::new(homes, 5 * S);
     let settings = KindSettings { transactional: true };
     let ask = Ask::PutKind(TRANSACTIONAL.parse().expect("a kind"), settings);

@@ -9,6 +9,7 @@
 //! - `stories.rs`: the ways in which earlier drafts failed, told one by one.
 //! - `doors.rs`: jobs that are submitted and ended in transactions of users, of which the leader learns late.
 //! - `limits.rs`: limits and closed keys, which no leader may forget.
+//! - `parents.rs`: jobs that wait for others.
 //! - `bugs.rs`: deliberate mistakes in the protocol, each of which must be caught.
 
 mod bugs;
@@ -23,6 +24,7 @@ mod faults;
 mod limits;
 mod minutes;
 mod net;
+mod parents;
 mod random;
 mod rng;
 mod server;

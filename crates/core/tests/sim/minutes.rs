@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ganger_core::JobId;
-use ganger_core::change::{After, Applied, Change, Intake, Submitted};
+use ganger_core::change::{After, Applied, Change, Intake};
 use ganger_core::job::State;
 use ganger_core::minutes::Counts;
 use ganger_core::name::{Kind, QueueName};
@@ -20,8 +20,7 @@ impl Checker {
     pub(crate) fn count_written(&mut self, change: &Change, applied: &Applied) {
         match change {
             Change::Submit(submission) => {
-                let Applied::Submitted(Submitted::Accepted(intakes)) = applied else { return };
-                for (new, intake) in submission.jobs.iter().zip(intakes) {
+                for (new, intake) in submission.jobs.iter().zip(applied.intakes()) {
                     if *intake == Intake::Created(new.id) {
                         let counts =
                             self.counted.entry((new.spec.queue.clone(), new.spec.kind.clone())).or_default();
@@ -60,6 +59,7 @@ impl Checker {
             }
             Change::CancelWanted(_)
             | Change::RunNow(..)
+            | Change::Settle(..)
             | Change::Replay(_)
             | Change::OpenSession(_)
             | Change::CloseSession(..)
@@ -85,7 +85,7 @@ fn final_state(counts: &mut [u64; 7], state: State) {
         State::Succeeded => counts[2] += 1,
         State::Dead => counts[4] += 1,
         State::Cancelled => counts[5] += 1,
-        State::Scheduled | State::Queued | State::Running | State::Retrying => {}
+        State::Scheduled | State::Blocked | State::Queued | State::Running | State::Retrying => {}
     }
 }
 

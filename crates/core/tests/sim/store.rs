@@ -226,6 +226,7 @@ fn brief(batch: &Batch) -> String {
         Change::Finish(f) => format!("finish {} {}", short(f.job), f.end.state.as_str()),
         Change::CancelWanted(job) => format!("cancel wanted {}", short(*job)),
         Change::RunNow(job, _) => format!("run now {}", short(*job)),
+        Change::Settle(parent, state) => format!("settle {} {}", short(*parent), state.as_str()),
         Change::Replay(r) => format!("replay {}", short(r.job)),
         Change::OpenSession(s) => format!("open {}", tail(&s.id.to_string())),
         Change::CloseSession(id, _) => format!("close {}", tail(&id.to_string())),

@@ -234,6 +234,7 @@ impl World {
                 return;
             }
             self.resume_queues();
+            self.cancel_waiting();
             self.run_for(S);
         }
         if self.checker.violation.is_none() {

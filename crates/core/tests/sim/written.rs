@@ -6,6 +6,7 @@ use ganger_core::change::{
     After, Applied, Assignment, AttemptEnd, AttemptRecord, Change, End, Intake, Replayed, Submission,
     Submitted,
 };
+use ganger_core::dependency;
 use ganger_core::job::State;
 use ganger_core::outcome::Outcome;
 use ganger_core::rules::Standing;
@@ -28,6 +29,7 @@ impl Checker {
             Change::Finish(finish) => {
                 let leased = self.jobs.get(&finish.job).is_some_and(|record| record.lease.is_some());
                 self.require(!leased, || format!("{} ends although it is leased", short(finish.job)));
+                self.check_cancelled_child(finish.job, &finish.end);
                 self.became_final(finish.job, &finish.end);
             }
             Change::CancelWanted(job) => {
@@ -37,6 +39,7 @@ impl Checker {
                 }
             }
             Change::RunNow(job, at) => {
+                self.check_release(*job);
                 if let Some(record) = self.jobs.get_mut(job).filter(|record| record.end.is_none()) {
                     record.due_at = record.due_at.min(*at);
                 }
@@ -62,7 +65,8 @@ impl Checker {
                 self.queues_paused.insert(queue.clone(), settings.paused);
             }
             Change::CloseKey(closure) => self.key_closed(closure),
-            Change::PutKind(..)
+            Change::Settle(..)
+            | Change::PutKind(..)
             | Change::Failed(_)
             | Change::Log(_)
             | Change::PutDocument(_)
@@ -75,7 +79,12 @@ impl Checker {
     fn submitted(&mut self, submission: &Submission, applied: &Applied) {
         self.named.extend(submission.jobs.iter().map(|new| (new.id, false)));
         self.completions.taken_before += u64::from(*applied == Applied::Taken);
-        let Applied::Submitted(Submitted::Accepted(intakes)) = applied else { return };
+        let (Applied::Submitted(Submitted::Accepted(intakes))
+        | Applied::Linked(Submitted::Accepted(intakes), _)) = applied
+        else {
+            return;
+        };
+        self.linked(submission, intakes);
         for (new, intake) in submission.jobs.iter().zip(intakes) {
             if submission.inbox.is_some() {
                 self.left_the_inbox(new.id, *intake, submission.is_refused());
@@ -112,6 +121,7 @@ impl Checker {
                 continue;
             };
             let free = record.lease.is_none() && record.end.is_none();
+            let blocked = dependency::is_parked(record.due_at);
             record.lease = Some((fence, session));
             if self.named.contains_key(&lease.job) {
                 let unique = record.new.spec.options.unique_key.is_some();
@@ -121,6 +131,7 @@ impl Checker {
             }
             self.require(free, || format!("P2: {} gets a second lease", short(lease.job)));
             self.check_limits(lease.job, assignment.at);
+            self.require(!blocked, || format!("{} gets a lease, but is blocked", short(lease.job)));
         }
         let void = usize::try_from(self.joint.void - before).unwrap_or(0);
         self.joint.mixed += u64::from(void > 0 && void < assignment.leases.len());
@@ -297,6 +308,7 @@ impl Checker {
         };
         let before = record.end.replace(end.clone());
         self.require(before.is_none(), || format!("P3: {} ends a second time", short(job)));
+        self.parent_ended(job, end.state);
     }
 
     fn replayed(&mut self, job: JobId, due_at: Wall) {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ganger_core::JobId;
+use ganger_core::dependency::{self, Dependency, OnDead};
 use ganger_core::job::{Fallback, JobOptions, JobSpec};
 use ganger_core::limits;
 use ganger_core::retry::RetryPolicy;
@@ -44,6 +46,7 @@ impl From<JobSpec> for v1::NewJob {
             concurrency_key: o.concurrency_key.unwrap_or_default(),
             fair_key: o.fair_key.unwrap_or_default(),
             fair_weight: o.fair_weight.into(),
+            depends_on: spec.depends_on.into_iter().map(parent_to_wire).collect(),
         }
     }
 }
@@ -65,6 +68,7 @@ impl TryFrom<v1::NewJob> for JobSpec {
             })?,
             run_at: wire.run_at.map(|at| parts::moment("run_at", at)).transpose()?,
             payload: if wire.payload.is_empty() { "null".into() } else { wire.payload },
+            depends_on: parents(wire.depends_on)?,
             options: JobOptions {
                 threads: threads_or_one("threads", wire.threads)?,
                 min_threads: threads_or_one("min_threads", wire.min_threads)?,
@@ -98,6 +102,43 @@ fn fair_weight(value: u32) -> Result<u16, DecodeError> {
     let most = limits::FAIR_WEIGHT;
     let refused = |_| DecodeError::bad("fair_weight", format!("is {value}, allowed are 1 to {most}"));
     if value == 0 { Ok(1) } else { u16::try_from(value).map_err(refused) }
+}
+
+/// Another job of the same batch is named by `#` and its place.
+fn parent_to_wire(parent: Dependency) -> v1::Parent {
+    let job = match dependency::referenced(parent.job) {
+        Some(nth) => format!("#{nth}"),
+        None => parent.job.to_string(),
+    };
+    v1::Parent { job, on_dead: parent.on_dead.as_str().into() }
+}
+
+fn parents(wire: Vec<v1::Parent>) -> Result<Vec<Dependency>, DecodeError> {
+    at_most("depends_on", wire.len(), limits::DEPENDENCIES, "jobs")?;
+    wire.into_iter().map(parent).collect()
+}
+
+fn parent(wire: v1::Parent) -> Result<Dependency, DecodeError> {
+    let bad = |detail: &str| DecodeError::bad("depends_on", detail);
+    let job = match wire.job.strip_prefix('#') {
+        Some(place) => match place.parse::<usize>() {
+            Ok(nth) if nth < limits::BATCH_JOBS => dependency::reference(nth),
+            _ => return Err(bad("has a `#` that is not followed by the place of a job in the batch")),
+        },
+        None => {
+            let id: JobId = wire.job.parse().map_err(|error| DecodeError::bad("depends_on", error))?;
+            if dependency::referenced(id).is_some() {
+                return Err(bad("names a job that is not there"));
+            }
+            id
+        }
+    };
+    let on_dead = match wire.on_dead.as_str() {
+        "" => OnDead::default(),
+        word => OnDead::parse(word)
+            .ok_or_else(|| bad("has an `on_dead` that is not `cancel`, `run` or `wait`"))?,
+    };
+    Ok(Dependency { job, on_dead })
 }
 
 fn threads_or_one(field: &'static str, value: u32) -> Result<u16, DecodeError> {

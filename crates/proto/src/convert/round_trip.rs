@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ganger_core::change::WorkerInfo;
+use ganger_core::dependency::{self, Dependency, OnDead};
 use ganger_core::job::{Fallback, JobOptions, JobSpec};
 use ganger_core::message::{AttemptReport, CancelWhy, Hello, ToLeader, ToWorker, Work};
 use ganger_core::outcome::Report;
@@ -193,9 +194,15 @@ prop_compose! {
         run_at in option::of(-62_000_000_000_000_000i64..200_000_000_000_000_000),
         payload in ".{1,60}",
         options in job_options(),
+        parents in vec((any::<u128>(), 0usize..3, option::of(0usize..1000)), 0..3),
     ) -> JobSpec {
         let (kind, queue) = (kind.parse().unwrap(), queue.parse().unwrap());
-        JobSpec { kind, queue, priority, run_at: run_at.map(Wall), payload, options }
+        let depends_on = parents.into_iter().map(|(id, policy, place)| Dependency {
+            job: place.map_or_else(|| JobId::from_uuid(Uuid::from_u128(id)), dependency::reference),
+            on_dead: OnDead::ALL[policy],
+        });
+        let depends_on = depends_on.collect();
+        JobSpec { kind, queue, priority, run_at: run_at.map(Wall), payload, depends_on, options }
     }
 }
 

@@ -736,6 +736,18 @@ pub struct NewJob {
     /// The share of its owner, from 1 to 1000. 0: the default of 1.
     #[prost(uint32, tag = "21")]
     pub fair_weight: u32,
+    /// It is blocked until these are final. At most 1,000.
+    #[prost(message, repeated, tag = "30")]
+    pub depends_on: ::prost::alloc::vec::Vec<Parent>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Parent {
+    /// Its id, or `#0` for the first job of the same batch.
+    #[prost(string, tag = "1")]
+    pub job: ::prost::alloc::string::String,
+    /// If it dies or is cancelled: `cancel` (default), `run` or `wait` until it is replayed and succeeds.
+    #[prost(string, tag = "2")]
+    pub on_dead: ::prost::alloc::string::String,
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 pub struct RetryPolicy {
@@ -786,6 +798,9 @@ pub struct EnqueueBatchRequest {
     /// As for a single job, for all of them.
     #[prost(bool, tag = "4")]
     pub buffered: bool,
+    /// Runs once all of them are final, however they end. Answered last.
+    #[prost(message, optional, tag = "5")]
+    pub callback: ::core::option::Option<NewJob>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct EnqueueBatchResponse {
@@ -875,6 +890,43 @@ pub struct ListResponse {
     pub next_cursor: ::prost::alloc::string::String,
     #[prost(bool, tag = "3")]
     pub complete: bool,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RelatedRequest {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Those that wait for it, instead of those that it waits for.
+    #[prost(bool, tag = "2")]
+    pub children: bool,
+    #[prost(string, tag = "3")]
+    pub cursor: ::prost::alloc::string::String,
+    /// 0: 50. At most 100.
+    #[prost(uint32, tag = "4")]
+    pub limit: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RelatedResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub jobs: ::prost::alloc::vec::Vec<RelatedJob>,
+    #[prost(string, tag = "2")]
+    pub next_cursor: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RelatedJob {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Where it is now; empty if it is not kept any more.
+    #[prost(string, tag = "2")]
+    pub state: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub kind: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub queue: ::prost::alloc::string::String,
+    #[prost(string, tag = "5")]
+    pub on_dead: ::prost::alloc::string::String,
+    /// How the parent ended, once the child need not wait for it any more.
+    #[prost(string, tag = "6")]
+    pub settled: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AttemptsResponse {
@@ -1188,6 +1240,28 @@ pub mod jobs_client {
             req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Jobs", "Attempts"));
             self.inner.unary(req, path, codec).await
         }
+        /// The parents or the children of a job, oldest first.
+        pub async fn related(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RelatedRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RelatedResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Jobs/Related");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Jobs", "Related"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1242,6 +1316,11 @@ pub mod jobs_server {
             tonic::Response<super::AttemptsResponse>,
             tonic::Status,
         >;
+        /// The parents or the children of a job, oldest first.
+        async fn related(
+            &self,
+            request: tonic::Request<super::RelatedRequest>,
+        ) -> std::result::Result<tonic::Response<super::RelatedResponse>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct JobsServer<T> {
@@ -1648,6 +1727,49 @@ pub mod jobs_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = AttemptsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Jobs/Related" => {
+                    #[allow(non_camel_case_types)]
+                    struct RelatedSvc<T: Jobs>(pub Arc<T>);
+                    impl<T: Jobs> tonic::server::UnaryService<super::RelatedRequest>
+                    for RelatedSvc<T> {
+                        type Response = super::RelatedResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RelatedRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Jobs>::related(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RelatedSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -1,7 +1,7 @@
 //! Taking in jobs that ask for no more than a buffer.
 //!
 //! What needs the ledger's word is never buffered: a request with an idempotency key, and a job with a unique key, could
-//! otherwise be promised an id that turns out to be another's. They are taken in durably, and their answer says so.
+//! otherwise be promised an id that turns out to be another's, and a job with parents that they are there. They are taken in durably, and their answer says so.
 //!
 //! If Redis does not say whether it took a job, the leader submits the same job, with the same id, under the key that
 //! draining would use: whichever copy comes second is dropped by the ledger.
@@ -36,7 +36,7 @@ impl Accelerator {
     /// # Errors
     /// It is not known whether they were taken in.
     pub(crate) async fn buffer(&self, service: &Service, specs: Vec<JobSpec>) -> Answer<Taken> {
-        if specs.iter().any(|spec| spec.options.unique_key.is_some()) {
+        if specs.iter().any(|spec| spec.options.unique_key.is_some() || !spec.depends_on.is_empty()) {
             return Ok(Taken::Not(specs));
         }
         let jobs: Vec<BufferedJob> =

@@ -165,9 +165,10 @@ fn ask(service: &Service, job: &BufferedJob, now: Wall) -> Asked {
 
 fn answered(reply: &Reply) -> Settled {
     match reply {
-        Reply::Submitted(Submitted::Accepted(_) | Submitted::Replayed(_) | Submitted::KeyReused) => {
-            Settled::Yes
-        }
+        // What has parents is never buffered.
+        Reply::Submitted(
+            Submitted::Accepted(_) | Submitted::Replayed(_) | Submitted::KeyReused | Submitted::NoParent(..),
+        ) => Settled::Yes,
         Reply::Refused(refusal) => {
             debug!("a buffered job was not taken in: {refusal}");
             Settled::No

@@ -46,7 +46,7 @@ impl Accelerator {
                 self.redis().answered(claim, intakes, kept).await;
             }
             Ok(Submitted::Replayed(intakes)) => self.redis().answered(claim, intakes, AGAIN_KEPT).await,
-            Ok(Submitted::KeyReused) | Err(_) => self.redis().give_up(claim).await,
+            Ok(Submitted::KeyReused | Submitted::NoParent(..)) | Err(_) => self.redis().give_up(claim).await,
         }
         answer
     }

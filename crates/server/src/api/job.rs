@@ -24,7 +24,7 @@ pub struct JobBody {
     /// The lane it waits in.
     #[schema(value_type = String)]
     pub queue: QueueName,
-    /// scheduled, queued, running, retrying, succeeded, dead or cancelled.
+    /// scheduled, blocked, queued, running, retrying, succeeded, dead or cancelled.
     #[schema(value_type = String)]
     pub state: State,
     /// Larger runs first.

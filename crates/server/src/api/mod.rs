@@ -13,6 +13,7 @@ mod kind;
 mod limits;
 mod problem;
 mod queue;
+mod related;
 mod stats;
 mod submit;
 mod timeseries;
@@ -30,12 +31,13 @@ pub use problem::{FieldProblem, ProblemBody};
 pub use queue::{
     CountsBody, KeepBody, PurgeBody, QueueBody, QueuePut, QueuesBody, RetentionBody, RetentionPut,
 };
+pub use related::{RelatedBody, RelatedPage, RelationsBody};
 pub use stats::{
     CapabilitiesBody, CheckBody, FindingBody, KindStatsBody, LimitsBody, ReadyBody, StatsBody, VerdictBody,
 };
 pub use submit::{
     BatchBody, BatchRequest, BatchResult, BatchSummary, Durability, ImportBody, ImportError, NewJobRequest,
-    RetryRequest, SubmittedBody,
+    ParentRequest, RetryRequest, SubmittedBody,
 };
 pub use timeseries::{FigureBody, Metric, PointBody, SeriesBody, TimeseriesBody};
 pub use worker::{LeaseBody, WorkerBody, WorkersBody};

@@ -86,6 +86,8 @@ pub struct QueuesBody {
 pub struct CountsBody {
     /// Waiting for their `run_at`.
     pub scheduled: u64,
+    /// Waiting for other jobs.
+    pub blocked: u64,
     /// Could run now.
     pub queued: u64,
     /// Held by a worker.
@@ -106,6 +108,7 @@ impl CountsBody {
     pub const fn of(&self, state: State) -> u64 {
         match state {
             State::Scheduled => self.scheduled,
+            State::Blocked => self.blocked,
             State::Queued => self.queued,
             State::Running => self.running,
             State::Retrying => self.retrying,
@@ -118,6 +121,7 @@ impl CountsBody {
     /// Adds others to these.
     pub const fn add(&mut self, other: CountsBody) {
         self.scheduled += other.scheduled;
+        self.blocked += other.blocked;
         self.queued += other.queued;
         self.running += other.running;
         self.retrying += other.retrying;
@@ -128,10 +132,10 @@ impl CountsBody {
 }
 
 /// From counts in the order of [`State::ALL`].
-impl From<[u64; 7]> for CountsBody {
-    fn from(counts: [u64; 7]) -> CountsBody {
-        let [scheduled, queued, running, retrying, succeeded, dead, cancelled] = counts;
-        CountsBody { scheduled, queued, running, retrying, succeeded, dead, cancelled }
+impl From<[u64; State::ALL.len()]> for CountsBody {
+    fn from(counts: [u64; State::ALL.len()]) -> CountsBody {
+        let [scheduled, blocked, queued, running, retrying, succeeded, dead, cancelled] = counts;
+        CountsBody { scheduled, blocked, queued, running, retrying, succeeded, dead, cancelled }
     }
 }
 

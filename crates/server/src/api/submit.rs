@@ -1,5 +1,6 @@
 //! Submitting jobs: one, a batch, a stream of lines.
 
+use ganger_core::dependency::OnDead;
 use ganger_core::job::{Fallback, State};
 use ganger_core::name::{Kind, Labels, QueueName};
 use ganger_core::{JobId, Wall};
@@ -103,6 +104,27 @@ pub struct NewJobRequest {
     /// while Redis is away is taken in as `durable` all the same: the answer says which. Not within a batch or an import.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<Durability>,
+    /// Jobs that must be final before it may run: it is `blocked` until then. Up to 1,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depends_on: Option<Vec<ParentRequest>>,
+}
+
+/// A job that another one waits for: its id alone, or with what to do if it dies or is cancelled. Within a batch `#0` is the
+/// first job of `jobs`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum ParentRequest {
+    /// If it dies or is cancelled, so is the job that waits.
+    Id(String),
+    /// With a policy.
+    On {
+        /// Its id.
+        job: String,
+        /// `cancel` (the default), `run` or `wait` until it is replayed and succeeds.
+        #[serde(default)]
+        #[schema(value_type = String, example = "run")]
+        on_dead: OnDead,
+    },
 }
 
 /// A retry policy as a client gives it; what is left out keeps its default.
@@ -159,12 +181,15 @@ pub struct SubmittedBody {
 pub struct BatchRequest {
     /// The jobs, in order.
     pub jobs: Vec<NewJobRequest>,
-    /// All or none: one bad job refuses the whole batch.
+    /// All or none: one bad job refuses the whole batch. So it is where jobs refer to each other, or there is a `callback`.
     #[serde(default)]
     pub atomic: bool,
     /// As for a single job, for all of them.
     #[serde(default)]
     pub durability: Durability,
+    /// A job that runs once all of `jobs` are final, however they end. Its result comes last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<NewJobRequest>,
 }
 
 /// What became of each job of a batch.

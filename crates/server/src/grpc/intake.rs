@@ -76,7 +76,8 @@ fn fingerprint(call: &str, jobs: &[JobSpec]) -> Result<[u8; 32], Problem> {
     let mut hash = Sha256::new();
     hash.update(call.as_bytes());
     for job in jobs {
-        let said = (&job.kind, &job.queue, job.priority, job.run_at, &job.payload, &job.options);
+        let said =
+            (&job.kind, &job.queue, job.priority, job.run_at, &job.payload, &job.options, &job.depends_on);
         let text = serde_json::to_vec(&said).map_err(|error| {
             Problem::new(Code::ValidationFailed, format!("a job cannot be read: {error}"))
         })?;

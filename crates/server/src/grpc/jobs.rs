@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use ganger_core::change::{Intake, Submitted};
 use ganger_core::coordinator::port::Refusal;
+use ganger_core::dependency;
 use ganger_core::job::JobSpec;
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::{JobId, limits};
 use ganger_proto::v1;
 use ganger_proto::v1::jobs_server::Jobs;
-use ganger_store::read::StoredJob;
+use ganger_store::read::{Related, StoredJob};
 use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 
@@ -20,9 +21,9 @@ use super::{intake, shown};
 use crate::accelerator::Taken;
 use crate::api::Durability;
 use crate::http::problem::{Code, Problem};
-use crate::http::{ExecToken, buffered};
+use crate::http::{ExecToken, buffered, parents};
 use crate::metrics::Metrics;
-use crate::service::{Service, ServiceError, WAIT_MAX};
+use crate::service::{RELATED_MAX, Service, ServiceError, WAIT_MAX};
 
 /// The header that lets a client submit jobs of kind `exec`.
 const EXEC_TOKEN: &str = "x-ganger-exec-token";
@@ -46,6 +47,10 @@ impl Jobs for JobsDoor {
         let request = request.into_inner();
         let wire = request.job.ok_or_else(|| missing("job"))?;
         let spec = intake::job(wire, exec_allowed).map_err(status)?;
+        if spec.depends_on.iter().any(|parent| dependency::referenced(parent.job).is_some()) {
+            let detail = "field `depends_on` names a job of the same batch, and this is none";
+            return Err(status(Problem::new(Code::ValidationFailed, detail)));
+        }
         let submission = Submission::new("Enqueue", key, request.buffered);
         let taken = self.submit(submission, vec![spec]).await?;
         let intake = taken.intakes.first().copied().ok_or_else(unanswered)?;
@@ -60,12 +65,15 @@ impl Jobs for JobsDoor {
         let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
         let request = request.into_inner();
         bounded(&request.jobs)?;
+        let jobs = with_callback(request.jobs, request.callback)?;
+        let linked = jobs.iter().flat_map(|job| &job.depends_on).any(|parent| parent.job.starts_with('#'));
+        // Who refers to others cannot do without them.
+        let atomic = request.atomic || linked;
         // Buffered jobs wait in the buffer while their queue drains, and may come while nobody leads.
-        let draining =
-            if request.atomic || request.buffered { HashSet::new() } else { self.draining().await? };
-        let mut specs = Vec::with_capacity(request.jobs.len());
-        let mut items: Vec<Option<Problem>> = Vec::with_capacity(request.jobs.len());
-        for wire in request.jobs {
+        let draining = if atomic || request.buffered { HashSet::new() } else { self.draining().await? };
+        let mut specs = Vec::with_capacity(jobs.len());
+        let mut items: Vec<Option<Problem>> = Vec::with_capacity(jobs.len());
+        for wire in jobs {
             match intake::job(wire, exec_allowed) {
                 Ok(spec) if draining.contains(&spec.queue) => {
                     items.push(Some(Refusal::QueueDraining(spec.queue).into()));
@@ -74,7 +82,7 @@ impl Jobs for JobsDoor {
                     specs.push(spec);
                     items.push(None);
                 }
-                Err(problem) if request.atomic => {
+                Err(problem) if atomic => {
                     let detail = format!("jobs[{}]: {}", items.len(), problem.detail);
                     return Err(status(Problem::new(problem.code, detail)));
                 }
@@ -160,6 +168,36 @@ impl Jobs for JobsDoor {
         let attempts = attempts.into_iter().map(shown::attempt).collect();
         Ok(Response::new(v1::AttemptsResponse { attempts }))
     }
+
+    async fn related(
+        &self,
+        request: Request<v1::RelatedRequest>,
+    ) -> Result<Response<v1::RelatedResponse>, Status> {
+        let request = request.into_inner();
+        let id = job_id(&request.id)?;
+        let of = if request.children { Related::Children } else { Related::Parents };
+        let after = match request.cursor.as_str() {
+            "" => None,
+            text => {
+                let after =
+                    text.parse().map_err(|_| status(Problem::parameter("cursor", "is not a job id")))?;
+                Some(after)
+            }
+        };
+        let limit = match usize::try_from(request.limit).unwrap_or(usize::MAX) {
+            0 => limits::PAGE_DEFAULT,
+            limit if limit <= RELATED_MAX => limit,
+            limit => {
+                let detail = format!("is {limit}, allowed are 0 to {RELATED_MAX}");
+                return Err(status(Problem::parameter("limit", detail)));
+            }
+        };
+        let page = self.service.related(id, of, after, limit).await.map_err(status)?;
+        Ok(Response::new(v1::RelatedResponse {
+            jobs: page.jobs.into_iter().map(|(edge, job)| shown::related(of.far(&edge), edge, job)).collect(),
+            next_cursor: page.next.map(|id| id.to_string()).unwrap_or_default(),
+        }))
+    }
 }
 
 impl JobsDoor {
@@ -194,6 +232,10 @@ impl JobsDoor {
         match self.service.submit(idempotency, specs).await {
             Ok(Submitted::Accepted(intakes)) => Ok(self.taken_in(&lanes, intakes, false)),
             Ok(Submitted::Replayed(intakes)) => Ok(TakenIn { intakes, replayed: true, buffered: false }),
+            Ok(Submitted::NoParent(parent, place)) => {
+                let base = if call == "Enqueue" { "" } else { "/jobs" };
+                Err(status(parents::missing(parent, place, base)))
+            }
             Ok(Submitted::KeyReused) => Err(status(Problem::new(
                 Code::IdempotencyKeyReused,
                 "this idempotency key came before with another request",
@@ -267,6 +309,22 @@ fn bounded(jobs: &[v1::NewJob]) -> Result<(), Status> {
         return Err(status(Problem::new(Code::BodyTooLarge, detail)));
     }
     Ok(())
+}
+
+/// A job that waits for all the others comes after them.
+fn with_callback(mut jobs: Vec<v1::NewJob>, callback: Option<v1::NewJob>) -> Result<Vec<v1::NewJob>, Status> {
+    let places = jobs.len();
+    if let Some(mut callback) = callback {
+        let all = (0..places).map(|nth| v1::Parent { job: format!("#{nth}"), on_dead: "run".into() });
+        callback.depends_on.extend(all);
+        jobs.push(callback);
+    }
+    let named = jobs.iter().flat_map(|job| &job.depends_on).filter_map(|parent| parent.job.strip_prefix('#'));
+    if named.filter_map(|place| place.parse::<usize>().ok()).any(|place| place >= places) {
+        let detail = "field `depends_on` names a place that the batch has not";
+        return Err(status(Problem::new(Code::ValidationFailed, detail)));
+    }
+    Ok(jobs)
 }
 
 fn job_id(text: &str) -> Result<JobId, Status> {

@@ -1,7 +1,9 @@
 //! Jobs and attempts as they travel to programs.
 
 use ganger_core::change::AttemptRecord;
-use ganger_core::{Wall, limits};
+use ganger_core::dependency::Edge;
+use ganger_core::job::State;
+use ganger_core::{JobId, Wall, limits};
 use ganger_proto::v1;
 use ganger_store::read::{ListQuery, StoredJob};
 use prost_types::Timestamp;
@@ -32,6 +34,21 @@ pub(super) fn job(stored: StoredJob, worker: Option<String>) -> v1::Job {
         worker: worker.or_else(|| last.as_ref().map(|last| last.worker.clone())).unwrap_or_default(),
         last_error: last.and_then(|last| last.error).unwrap_or_default(),
         threads: threads.unwrap_or_default().into(),
+    }
+}
+
+/// A job that is related to another one by this edge.
+pub(super) fn related(id: JobId, edge: Edge, job: Option<StoredJob>) -> v1::RelatedJob {
+    let (state, spec) = job.map(|job| (job.state, job.spec)).unzip();
+    let (kind, queue) = spec.map(|spec| (spec.kind.to_string(), spec.queue.to_string())).unzip();
+    let word = |state: Option<State>| state.map(|state| state.as_str().to_owned()).unwrap_or_default();
+    v1::RelatedJob {
+        id: id.to_string(),
+        state: word(state),
+        kind: kind.unwrap_or_default(),
+        queue: queue.unwrap_or_default(),
+        on_dead: edge.on_dead.as_str().into(),
+        settled: word(edge.ended),
     }
 }
 

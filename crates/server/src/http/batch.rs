@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use ganger_core::change::{Idempotency, Intake, Submitted};
 use ganger_core::coordinator::port::Refusal;
+use ganger_core::dependency::{self, Dependency, OnDead, Place};
 use ganger_core::job::JobSpec;
 use ganger_core::limits;
 use utoipa_axum::router::OpenApiRouter;
@@ -17,7 +18,7 @@ use utoipa_axum::routes;
 use super::fields::{self, Object, elements};
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params};
-use super::{App, buffered, intake, jobs};
+use super::{App, buffered, intake, jobs, parents};
 use crate::api::{BatchBody, BatchRequest, BatchResult, BatchSummary, Durability, FieldProblem, ProblemBody};
 use crate::relay;
 use crate::service::ServiceError;
@@ -31,7 +32,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Submit many jobs
 ///
-/// Up to 1,000 jobs or 4 MiB. Each is answered on its own; with `atomic` all are taken in, or none.
+/// Up to 1,000 jobs or 4 MiB. Each is answered on its own; with `atomic` all are taken in, or none. Jobs may wait for each
+/// other (`depends_on: ["#0"]`), and a `callback` for all of them.
 #[utoipa::path(post, path = "/v1/jobs:batch", tag = "jobs", request_body = BatchRequest,
     params(
         ("Idempotency-Key" = Option<String>, Header, description = "Same key and body: the same answer, for 24 h"),
@@ -108,21 +110,30 @@ impl From<Result<JobSpec, Problem>> for Item {
 type Specs = Vec<Result<JobSpec, Problem>>;
 
 fn read(text: &str, context: intake::Context<'_>) -> Result<(Specs, bool, Durability), Problem> {
-    let mut object = Object::parse(text, &["jobs", "atomic", "durability"], "")?;
+    let mut object = Object::parse(text, &["jobs", "atomic", "durability", "callback"], "")?;
     let durability = object.take("durability").unwrap_or_default();
-    let atomic = object.take::<bool>("atomic").unwrap_or(false);
+    let mut atomic = object.take::<bool>("atomic").unwrap_or(false);
     let mut specs = Vec::new();
     match object.raw("jobs").map(|raw| elements(raw, limits::BATCH_JOBS)) {
         None => object.refuse("jobs", "is missing"),
         Some(Err(detail)) => object.refuse("jobs", detail),
         Some(Ok(jobs)) if jobs.is_empty() => object.refuse("jobs", "is empty"),
         Some(Ok(jobs)) => {
+            let context = intake::Context { items: Some(jobs.len()), ..context };
             for (index, raw) in jobs.into_iter().enumerate() {
                 specs.push(element(raw.get(), index, context));
             }
         }
     }
+    if let Some(raw) = object.raw("callback") {
+        match callback(raw.get(), specs.len(), context) {
+            Ok(spec) => specs.push(Ok(spec)),
+            Err(problem) => object.refuse_all(problem.errors),
+        }
+    }
     object.finish().map_err(Problem::fields)?;
+    // Who refers to others cannot do without them.
+    atomic |= specs.iter().flatten().any(|spec| spec.depends_on.iter().any(is_reference));
     Ok((specs, atomic, durability))
 }
 
@@ -136,6 +147,37 @@ fn element(text: &str, index: usize, context: intake::Context<'_>) -> Result<Job
             problem
         }
     })
+}
+
+/// A job that waits for all the others, however they end. It may name more parents.
+fn callback(text: &str, jobs: usize, context: intake::Context<'_>) -> Result<JobSpec, Problem> {
+    let base = "/callback";
+    let context = intake::Context { items: Some(jobs), ..context };
+    let at_base = |problem: Problem| {
+        if problem.code == Code::MalformedJson {
+            Problem::fields(vec![FieldProblem::new(base, "must be an object")])
+        } else if problem.errors.is_empty() {
+            Problem::fields(vec![FieldProblem::new(base, problem.detail)])
+        } else {
+            problem
+        }
+    };
+    let mut spec = intake::job(text, base, context).map_err(at_base)?;
+    let all = (0..jobs).map(|nth| Dependency { job: dependency::reference(nth), on_dead: OnDead::Run });
+    spec.depends_on.extend(all);
+    if spec.depends_on.len() > limits::DEPENDENCIES {
+        let detail = format!(
+            "waits for {} jobs, those of the batch and its own parents; the limit is {}",
+            spec.depends_on.len(),
+            limits::DEPENDENCIES
+        );
+        return Err(Problem::fields(vec![FieldProblem::new(format!("{base}/depends_on"), detail)]));
+    }
+    Ok(spec)
+}
+
+fn is_reference(parent: &Dependency) -> bool {
+    dependency::referenced(parent.job).is_some()
 }
 
 fn refuse_whole(items: &[Item]) -> Result<(), Problem> {
@@ -170,6 +212,14 @@ async fn submit(
         }
         match app.service.submit(idempotency.clone(), specs).await {
             Ok(Submitted::KeyReused) => return Err(jobs::key_reused()),
+            Ok(Submitted::NoParent(parent, place)) => {
+                let place = Place { job: waiting[place.job], ..place };
+                let problem = parents::missing(parent, place, "/jobs");
+                if atomic || bound {
+                    return Err(problem);
+                }
+                items[place.job] = Item::Refused(problem);
+            }
             Ok(Submitted::Accepted(intakes)) => {
                 settle(app, items, &waiting, &intakes, true);
                 return Ok(false);
@@ -261,7 +311,7 @@ mod tests {
     use ganger_core::{JobId, Wall};
 
     const CONTEXT: intake::Context<'_> =
-        intake::Context { now: Wall(0), traceparent: None, exec_allowed: false };
+        intake::Context { now: Wall(0), traceparent: None, exec_allowed: false, items: None };
 
     #[test]
     fn a_batch_is_taken_at_the_bound_and_refused_one_past_it() {
@@ -272,6 +322,27 @@ mod tests {
         for bad in ["{}", r#"{"jobs":[]}"#, r#"{"jobs":{}}"#, r#"{"jobs":[{}],"atomic":1}"#] {
             assert_eq!(read(bad, CONTEXT).unwrap_err().code, Code::ValidationFailed, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_callback_waits_for_every_job_and_makes_the_batch_atomic() {
+        let text = r##"{"jobs":[{"kind":"a"},{"kind":"b","depends_on":["#0"]}],"callback":{"kind":"c"}}"##;
+        let (specs, atomic, _) = read(text, CONTEXT).unwrap();
+        assert!(atomic);
+        let callback = specs.last().unwrap().as_ref().unwrap();
+        let parents: Vec<_> =
+            callback.depends_on.iter().map(|d| (dependency::referenced(d.job), d.on_dead)).collect();
+        assert_eq!(parents, [(Some(0), OnDead::Run), (Some(1), OnDead::Run)]);
+        for (bad, at) in [("7", "/callback"), ("{}", "/callback/kind"), (r#"{"kind":"exec"}"#, "/callback")] {
+            let problem =
+                read(&format!("{{\"jobs\":[{{\"kind\":\"a\"}}],\"callback\":{bad}}}"), CONTEXT).unwrap_err();
+            assert_eq!(problem.errors[0].pointer, at, "{bad}");
+        }
+        let full = format!(
+            "{{\"jobs\":[{}],\"callback\":{{\"kind\":\"c\"}}}}",
+            vec!["{\"kind\":\"a\"}"; 1000].join(",")
+        );
+        assert_eq!(read(&full, CONTEXT).unwrap().0.len(), 1001);
     }
 
     #[test]

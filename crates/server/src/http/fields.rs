@@ -252,7 +252,7 @@ const ALIASES: [(&str, &str); 14] = [
 ];
 
 /// Fields of the design that this version does not have.
-const NOT_YET: [&str; 4] = ["fair_key", "fair_weight", "concurrency_key", "depends_on"];
+const NOT_YET: [&str; 3] = ["fair_key", "fair_weight", "concurrency_key"];
 
 fn suggestion(name: &str, known: &'static [&'static str]) -> Suggestion {
     if NOT_YET.contains(&name) {

@@ -25,7 +25,7 @@ use utoipa_axum::routes;
 use super::lines::{Line, Lines};
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params};
-use super::{App, fields, intake, jobs};
+use super::{App, fields, intake, jobs, parents};
 use crate::api::{ImportBody, ImportError, ProblemBody};
 use crate::service::ServiceError;
 
@@ -263,6 +263,14 @@ async fn submit(
                 return Ok(());
             }
             Ok(Submitted::Replayed(_) | Submitted::KeyReused) => return Err(jobs::key_reused()),
+            Ok(Submitted::NoParent(parent, place)) => {
+                let problem = parents::missing(parent, place, "");
+                if key.is_some() {
+                    return Err(problem);
+                }
+                let (line, _) = jobs.remove(place.job.min(jobs.len() - 1));
+                tally.refused(&mut vec![(line, problem)]);
+            }
             Err(ServiceError::Refused(Refusal::Overloaded | Refusal::QueueFull { .. })) if waits < WAITS => {
                 waits += 1;
                 tokio::time::sleep(wait).await;
@@ -293,7 +301,7 @@ mod tests {
     use ganger_core::Wall;
 
     const CONTEXT: intake::Context<'_> =
-        intake::Context { now: Wall(0), traceparent: None, exec_allowed: false };
+        intake::Context { now: Wall(0), traceparent: None, exec_allowed: false, items: None };
 
     #[test]
     fn bad_lines_are_counted_and_skipped() {

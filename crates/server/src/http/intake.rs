@@ -8,6 +8,7 @@ use ganger_core::limits;
 use ganger_core::name::QueueName;
 
 use super::fields::{Object, depth};
+use super::parents;
 use super::problem::{Code, Problem};
 use crate::api::{Durability, FieldProblem, HumanDuration, Timeout};
 
@@ -36,6 +37,7 @@ const FIELDS: &[&str] = &[
     "traceparent",
     "max_lost",
     "durability",
+    "depends_on",
 ];
 
 const RETRY_FIELDS: &[&str] = &["base", "factor", "max", "jitter"];
@@ -49,6 +51,8 @@ pub(super) struct Context<'a> {
     pub(super) traceparent: Option<&'a str>,
     /// Whether jobs of kind `exec` are allowed to this client.
     pub(super) exec_allowed: bool,
+    /// How many jobs the request has, if it may have several: they can refer to each other.
+    pub(super) items: Option<usize>,
 }
 
 /// Reads one job of many. `base` is the JSON pointer of the object within the body.
@@ -100,6 +104,7 @@ fn read(object: &mut Object<'_>, base: &str, context: Context<'_>) -> Option<Job
     let queue = name::<QueueName>(object, "queue").unwrap_or_default();
     let priority = object.integer("priority", i8::MIN.into()..=i8::MAX.into()).unwrap_or(0);
     let run_at = run_at(object, context.now);
+    let depends_on = parents::depends_on(object, base, context.items);
     let options = options(object, base, context);
     let payload = object.raw("payload").map_or("null", |raw| raw.get());
     if payload.len() > limits::PAYLOAD_BYTES {
@@ -117,6 +122,7 @@ fn read(object: &mut Object<'_>, base: &str, context: Context<'_>) -> Option<Job
         priority: i8::try_from(priority).ok()?,
         run_at,
         payload: payload.to_string(),
+        depends_on,
         options,
     })
 }
@@ -230,10 +236,10 @@ pub(super) fn is_traceparent(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{NewJobRequest, RetryRequest};
+    use crate::api::{NewJobRequest, ParentRequest, RetryRequest};
 
     const NOW: Wall = Wall(1_700_000_000_000_000);
-    const CONTEXT: Context<'_> = Context { now: NOW, traceparent: None, exec_allowed: false };
+    const CONTEXT: Context<'_> = Context { now: NOW, traceparent: None, exec_allowed: false, items: None };
 
     fn take(json: &str) -> JobSpec {
         job(json, "", CONTEXT).unwrap_or_else(|p| panic!("{json}: {p:?}"))
@@ -317,9 +323,14 @@ mod tests {
             traceparent: Some("00-1-2-3".into()),
             max_lost: Some(2),
             durability: Some(Durability::Durable),
+            depends_on: Some(vec![ParentRequest::On {
+                job: "job_01J9X7QK5V8M3N2P4R6S8T0V1W".into(),
+                on_dead: ganger_core::dependency::OnDead::Wait,
+            }]),
         };
         let spec = take(&serde_json::to_string(&request).unwrap());
         assert_eq!((spec.queue.as_str(), spec.priority, spec.payload.as_str()), ("mail", -3, "[1]"));
+        assert_eq!(spec.depends_on[0].on_dead, ganger_core::dependency::OnDead::Wait);
         let o = spec.options;
         assert_eq!((o.threads, o.min_threads, o.max_attempts, o.max_lost, o.timeout), (4, 2, 7, 2, None));
         assert_eq!((o.retry.factor, o.unique_for.as_secs(), o.tags.len()), (3.0, 60, 1));

@@ -16,7 +16,7 @@ use super::observe::RouteLabel;
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, Segment};
 use super::shown::{self, Include};
-use super::{App, buffered, exec_token, fields, intake};
+use super::{App, buffered, exec_token, fields, intake, parents};
 use crate::accelerator::Taken;
 use crate::api::{CancelBody, Durability, JobBody, NewJobRequest, ProblemBody, SubmittedBody};
 use crate::service::Cancelled;
@@ -73,6 +73,7 @@ async fn submit(State(app): State<App>, params: Params, request: Request) -> Ans
         Submitted::Accepted(intakes) => (intakes, false),
         Submitted::Replayed(intakes) => (intakes, true),
         Submitted::KeyReused => return Err(key_reused()),
+        Submitted::NoParent(parent, place) => return Err(parents::missing(parent, place, "")),
     };
     let Some(intake) = intakes.first().copied() else { return Err(unanswered()) };
     let mut response = match intake {
@@ -143,6 +144,7 @@ pub(super) fn context<'a>(app: &App, headers: &'a HeaderMap, now: Wall) -> intak
         now,
         traceparent: trace.filter(|text| intake::is_traceparent(text)),
         exec_allowed: exec_token::allows(app.options.exec_token.as_ref(), headers),
+        items: None,
     }
 }
 
@@ -158,6 +160,8 @@ struct Receipt {
     priority: i8,
     max_attempts: u32,
     run_at: Option<Wall>,
+    /// It waits for others; those may be final already.
+    blocked: bool,
 }
 
 impl Receipt {
@@ -168,6 +172,7 @@ impl Receipt {
             priority: spec.priority,
             max_attempts: spec.options.max_attempts,
             run_at: spec.run_at,
+            blocked: !spec.depends_on.is_empty(),
         }
     }
 
@@ -182,7 +187,11 @@ impl Receipt {
             id,
             kind: self.kind,
             queue: self.queue,
-            state: if later { JobState::Scheduled } else { JobState::Queued },
+            state: match (self.blocked, later) {
+                (true, _) => JobState::Blocked,
+                (false, true) => JobState::Scheduled,
+                (false, false) => JobState::Queued,
+            },
             priority: self.priority,
             attempt: 0,
             max_attempts: self.max_attempts,

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use super::problem::PROBLEM_JSON;
 use super::{
     App, batch, claim, cluster, event_stream, health, import, job_reads, jobs, keys, kinds, list, page,
-    queues, stats, timeseries, workers,
+    queues, related, stats, timeseries, workers,
 };
 
 #[derive(OpenApi)]
@@ -32,6 +32,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(import::routes())
         .merge(list::routes())
         .merge(job_reads::routes())
+        .merge(related::routes())
         .merge(queues::routes())
         .merge(kinds::routes())
         .merge(keys::routes())

@@ -9,6 +9,7 @@ use ganger_core::coordinator::port::Refusal;
 use ganger_core::job::State;
 use ganger_store::StoreError;
 
+use super::parents;
 use crate::api::{FieldProblem, ProblemBody};
 use crate::service::ServiceError;
 
@@ -311,6 +312,7 @@ impl From<Refusal> for Problem {
             Refusal::TooManyClosed => Problem::new(Code::TooManyClosedKeys, detail),
             Refusal::NoSuchWorker => Problem::new(Code::NoSuchWorker, detail),
             Refusal::NoTransactions(_) => Problem::new(Code::NoTransactions, detail),
+            Refusal::Parents(wrong) => parents::wrong(&wrong),
             // The coordinator passes on what the store said, and knows nothing of disks.
             Refusal::Store(reason) if reason.contains(StoreError::DISK_IS_FULL) => {
                 Problem::new(Code::StoreFull, detail)

@@ -95,8 +95,8 @@ impl Times {
         let queue = match (stored.state, &stored.lease, last) {
             (_, Some(lease), _) => Some(lease.at.since(stored.due_at)),
             (State::Queued, None, _) => Some(now.since(stored.due_at)),
-            // It waits for a moment, not for a worker.
-            (State::Scheduled | State::Retrying, None, _) => None,
+            // It waits for a moment or for others, not for a worker.
+            (State::Scheduled | State::Blocked | State::Retrying, None, _) => None,
             (_, None, Some(attempt)) => Some(attempt.leased_at.since(stored.due_at)),
             (_, None, None) => Some(ended.since(stored.due_at)),
         };

@@ -73,7 +73,7 @@ impl Route {
     fn of_call(call: &str) -> Route {
         let (again, body) = match call {
             "Jobs/Enqueue" | "Jobs/EnqueueBatch" => (Again::Keyed, Reading::Kept),
-            "Jobs/Get" | "Jobs/List" | "Jobs/Attempts" => (Again::Harmless, Reading::Kept),
+            "Jobs/Get" | "Jobs/List" | "Jobs/Attempts" | "Jobs/Related" => (Again::Harmless, Reading::Kept),
             "Worker/ReportDeath" => (Again::Harmless, Reading::Kept),
             "Worker/Session" => (Again::No, Reading::Passing),
             _ => (Again::No, Reading::Kept),

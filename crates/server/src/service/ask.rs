@@ -5,6 +5,7 @@ use std::time::Duration;
 use ganger_core::change::{Idempotency, NewJob, Submitted};
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::{Ask, Refusal, Reply};
+use ganger_core::dependency;
 use ganger_core::job::{JobSpec, State};
 use ganger_core::name::QueueName;
 use ganger_core::queue::QueueSettings;
@@ -40,7 +41,8 @@ impl Service {
             due_at: Wall::default(),
             spec,
         };
-        let jobs = jobs.into_iter().map(new).collect();
+        let mut jobs: Vec<NewJob> = jobs.into_iter().map(new).collect();
+        dependency::resolve(&mut jobs);
         let Reply::Submitted(submitted) = self.ask(Ask::Submit { idempotency, jobs }).await? else {
             return Err(misplaced());
         };
@@ -140,6 +142,7 @@ impl Service {
             }
             Refusal::UniqueHeld(_)
             | Refusal::NoTransactions(_)
+            | Refusal::Parents(_)
             | Refusal::QueueDraining(_)
             | Refusal::QueueFull { .. }
             | Refusal::TooManyClosed

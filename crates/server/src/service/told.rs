@@ -23,7 +23,7 @@ pub(super) fn how_it_ended(job: StoredJob) -> Explanation {
         State::Succeeded => format!("it succeeded{at}"),
         State::Dead => format!("it died{at}"),
         State::Cancelled => format!("it was cancelled{at}"),
-        State::Scheduled | State::Queued | State::Running | State::Retrying => {
+        State::Scheduled | State::Blocked | State::Queued | State::Running | State::Retrying => {
             format!("it is {} and changes at this moment", job.state.as_str())
         }
     };

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
-use ganger_store::read::{ListQuery, Page, StoredJob};
+use ganger_store::read::{ListQuery, Page, Related, StoredJob};
 use ganger_store::{CommitError, MemoryStore, Store, StoreError};
 use tokio::sync::watch;
 
@@ -137,6 +138,16 @@ impl Store for FaultyStore {
 
     async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
         self.inner.timeline(span).await
+    }
+
+    async fn related(
+        &self,
+        id: JobId,
+        of: Related,
+        after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Vec<Edge>, StoreError> {
+        self.inner.related(id, of, after, limit).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
 use ganger_server::clock::Clock;
-use ganger_store::read::{ListQuery, Page, StoredJob};
+use ganger_store::read::{ListQuery, Page, Related, StoredJob};
 use ganger_store::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, SharedStore};
 use ganger_store::{CommitError, MemoryStore, Store, StoreError};
 use tokio::sync::watch;
@@ -118,6 +119,16 @@ impl Store for Link {
 
     async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
         self.open()?.timeline(span).await
+    }
+
+    async fn related(
+        &self,
+        id: JobId,
+        of: Related,
+        after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Vec<Edge>, StoreError> {
+        self.open()?.related(id, of, after, limit).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod limits;
+mod parents;
 mod reads;
 mod requests;
 mod site;

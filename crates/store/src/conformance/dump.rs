@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ganger_core::change::{After, AttemptRecord, Change, Idempotency, LogLines, Snapshot, Submission};
+use ganger_core::dependency::{self, Dependency, Edge, OnDead};
 use ganger_core::document::{Collection, Document};
 use ganger_core::fingerprint::{FailureGroup, FailureSeen};
 use ganger_core::outcome::Outcome;
@@ -13,7 +14,7 @@ use ganger_core::timeline::{By, Span, Timeline};
 use ganger_core::{JobId, Wall};
 
 use super::leader::{Leader, spec, unique};
-use crate::read::{ListQuery, StoredJob};
+use crate::read::{ListQuery, Related, StoredJob};
 use crate::store::Store;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -37,6 +38,8 @@ pub struct Dump {
     pub documents: Vec<Vec<(String, String)>>,
     /// What was counted lately, by kind and hour.
     pub timeline: Timeline,
+    /// The parents of each job, then its children.
+    pub related: Vec<[Vec<Edge>; 2]>,
 }
 
 /// Reads everything.
@@ -51,6 +54,8 @@ pub async fn dump(store: &dyn Store, now: Wall) -> Dump {
     snapshot.queues.sort_by(|a, b| a.0.cmp(&b.0));
     snapshot.kinds.sort_by(|a, b| a.0.cmp(&b.0));
     snapshot.finals.sort();
+    snapshot.edges.sort();
+    snapshot.ended.sort();
     let mut query = ListQuery { limit: 7, ..ListQuery::default() };
     let mut jobs = Vec::new();
     loop {
@@ -81,7 +86,12 @@ pub async fn dump(store: &dyn Store, now: Wall) -> Dump {
     let mut span = Span::new(now - HOUR * 960, now + HOUR, HOUR).unwrap();
     span.by = By::Kind;
     let timeline = store.timeline(&span).await.unwrap();
-    Dump { snapshot, jobs, payloads, attempts, logs, failures, documents, timeline }
+    let mut related = Vec::new();
+    for id in ids {
+        let parents = store.related(id, Related::Parents, None, 500).await.unwrap();
+        related.push([parents, store.related(id, Related::Children, None, 500).await.unwrap()]);
+    }
+    Dump { snapshot, jobs, payloads, attempts, logs, failures, documents, timeline, related }
 }
 
 pub(super) async fn live_through(store: Arc<dyn Store>) {
@@ -130,4 +140,11 @@ pub(super) async fn live_through(store: Arc<dyn Store>) {
     let view = Document { collection: Collection::View, key: "mine".into(), body: Some("{}".into()) };
     let failure = Change::Failed(Box::new(seen.unwrap()));
     leader.commit(vec![Change::Log(log), failure, Change::End(end), Change::PutDocument(view)]).await;
+    let mut waits = spec("mail.send");
+    let parents = [(failed, OnDead::Wait), (dead, OnDead::Run)];
+    waits.depends_on = parents.map(|(job, on_dead)| Dependency { job, on_dead }).to_vec();
+    let mut child = leader.new_job(waits);
+    child.due_at = dependency::park(child.due_at);
+    let jobs = vec![child];
+    leader.commit(vec![Change::Submit(Submission { idempotency: None, jobs, inbox: None })]).await;
 }

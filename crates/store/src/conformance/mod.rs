@@ -15,6 +15,7 @@ mod ledgers;
 mod lists;
 mod logs;
 mod minutes;
+mod parents;
 mod removal;
 mod search;
 mod sessions;
@@ -132,6 +133,16 @@ const CLAIMS: &[Claim] = &claims! {
         a_batch_that_is_refused_or_sent_again_counts_once_or_not_at_all,
         a_timeline_is_narrowed_by_queue_and_kind,
         old_minutes_are_forgotten_the_oldest_first;
+    parents:
+        a_blocked_job_is_shown_as_such_until_it_is_released,
+        a_blocked_job_can_end,
+        a_parent_that_is_not_there_takes_nothing_in,
+        parents_that_are_final_settle_their_edges_at_once,
+        a_duplicate_parent_stands_for_the_job_that_holds_its_key,
+        an_edge_is_settled_by_its_policy_and_once,
+        a_leader_that_begins_knows_who_waits_for_whom,
+        an_edge_is_known_as_long_as_its_child,
+        related_jobs_come_in_pages;
     lists:
         a_list_is_newest_first_and_pages_by_key,
         the_last_page_says_so,

@@ -4,6 +4,7 @@ use ganger_core::change::{
     After, Applied, Assignment, AttemptEnd, Change, End, Finish, Intake, LiveJob, LogLines, NewJob, Replay,
     Replayed, SessionRecord, Submission, Submitted,
 };
+use ganger_core::dependency;
 use ganger_core::job::State;
 use ganger_core::rules::Standing;
 use ganger_core::{Fence, JobId, SessionId, Wall};
@@ -17,7 +18,7 @@ impl MemoryState {
     pub(super) fn apply(&mut self, change: &Change) -> Result<Applied, StoreError> {
         match change {
             Change::Submit(submission) if !self.leave_inbox(submission) => Ok(Applied::Taken),
-            Change::Submit(submission) => self.submit(submission).map(Applied::Submitted),
+            Change::Submit(submission) => self.submit(submission),
             Change::Assign(assignment) => self.assign(assignment),
             Change::End(end) => self.end_attempt(end),
             Change::Finish(finish) => self.finish(finish),
@@ -29,6 +30,7 @@ impl MemoryState {
                 self.live.change(id, |live| live.job.due_at = live.job.due_at.min(*at));
                 Ok(Applied::Done)
             }
+            Change::Settle(parent, state) => Ok(self.settle(*parent, *state)),
             Change::Replay(replay) => Ok(Applied::Replayed(self.replay(*replay))),
             Change::OpenSession(record) => Ok(self.open_session(record)),
             Change::CloseSession(id, _) => Ok(self.close_session(*id)),
@@ -61,29 +63,34 @@ impl MemoryState {
         }
     }
 
-    fn submit(&mut self, submission: &Submission) -> Result<Submitted, StoreError> {
+    fn submit(&mut self, submission: &Submission) -> Result<Applied, StoreError> {
         let now = submission.jobs.first().map_or(Wall(0), |job| job.created_at);
         if let Some(key) = &submission.idempotency
             && let Some(answer) = self.idempotency.get(&(key.scope.clone(), key.key.clone()))
             && answer.until > now
         {
             self.not_created.extend(submission.jobs.iter().map(|job| job.id));
-            return Ok(if answer.fingerprint == key.fingerprint {
+            return Ok(Applied::Submitted(if answer.fingerprint == key.fingerprint {
                 Submitted::Replayed(answer.intake.clone())
             } else {
                 Submitted::KeyReused
-            });
+            }));
+        }
+        if let Some((parent, place)) = self.missing_parent(&submission.jobs) {
+            self.not_created.extend(submission.jobs.iter().map(|job| job.id));
+            return Ok(Applied::Submitted(Submitted::NoParent(parent, place)));
         }
         if let Some(reason) = submission.inbox.as_ref().and_then(|inbox| inbox.refused.as_ref()) {
             let dead = submission.jobs.iter().map(|job| self.take_in_dead(job, reason));
-            return Ok(Submitted::Accepted(dead.collect::<Result<_, _>>()?));
+            return Ok(Applied::Submitted(Submitted::Accepted(dead.collect::<Result<_, _>>()?)));
         }
         let intake = submission.jobs.iter().map(|job| self.take_in(job)).collect::<Result<Vec<_>, _>>()?;
         if let Some(key) = &submission.idempotency {
             let answer = Answer { fingerprint: key.fingerprint, until: key.until, intake: intake.clone() };
             self.idempotency.put((key.scope.clone(), key.key.clone()), answer);
         }
-        Ok(Submitted::Accepted(intake))
+        let ended = self.link(submission, &intake);
+        Ok(dependency::answer(Submitted::Accepted(intake), ended))
     }
 
     fn take_in(&mut self, new: &NewJob) -> Result<Intake, StoreError> {

@@ -82,6 +82,8 @@ impl MemoryState {
         self.attempts.put((job, number), record);
         let standing = Standing { attempt: number, burnt: before.burnt + 1, lost: 0 };
         self.make_final(job, Some(standing), &end).ok()?;
+        // The leader learns of it late, and the row may not be kept so long.
+        self.settle(job, State::Succeeded);
         self.elsewhere.put(job, ());
         Some(())
     }

@@ -7,6 +7,7 @@
 
 mod apply;
 mod documents;
+mod edges;
 mod elsewhere;
 mod failures;
 mod keys;
@@ -23,13 +24,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Now, Term, Wall};
 
 use crate::memory::shared::Cluster;
-use crate::read::{ListQuery, Page, StoredJob};
+use crate::read::{ListQuery, Page, Related, StoredJob};
 use crate::shared::SharedStore;
 use crate::store::{CommitError, Store, StoreError};
 
@@ -116,6 +118,16 @@ impl Store for MemoryStore {
 
     async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
         Ok(self.state().timeline(span))
+    }
+
+    async fn related(
+        &self,
+        id: JobId,
+        of: Related,
+        after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Vec<Edge>, StoreError> {
+        Ok(self.state().related(id, of, after, limit))
     }
 
     async fn backup(&self, _to: &Path) -> Result<(), StoreError> {

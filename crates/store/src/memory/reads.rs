@@ -1,6 +1,7 @@
 //! What the store in memory tells about jobs.
 
 use ganger_core::change::{AttemptRecord, End};
+use ganger_core::dependency;
 use ganger_core::job::JobSpec;
 use ganger_core::limits;
 use ganger_core::{JobId, Wall};
@@ -67,13 +68,14 @@ impl MemoryState {
                 priority: job.priority,
                 run_at: row.run_at,
                 payload: row.payload.to_string(),
+                depends_on: Vec::new(),
                 options: (*job.options).clone(),
             },
             state: end
                 .map_or_else(|| live_state(lease.is_some(), job.retrying, job.due_at, now), |end| end.state),
             seq: job.seq,
             created_at: job.created_at,
-            due_at: job.due_at,
+            due_at: dependency::unparked(job.due_at),
             standing: job.standing,
             cancel_wanted: job.cancel_wanted,
             lease,

@@ -70,6 +70,7 @@ impl MemoryState {
         for key in logs {
             self.logs.take(&key);
         }
+        self.forget_edges(id);
     }
 
     fn remove_oldest(&mut self, limit: usize, tallies: &mut Tallies, chosen: impl Fn(&Final) -> bool) {

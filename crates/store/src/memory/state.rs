@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ganger_core::change::{
     Applied, Assignment, AttemptRecord, Batch, Change, End, Intake, LiveJob, SessionRecord, Snapshot,
 };
+use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::kind::KindSettings;
@@ -56,6 +57,8 @@ pub struct MemoryState {
     pub(super) failures: Table<Fingerprint, FailureGroup>,
     pub(super) documents: Table<(Collection, String), String>,
     pub(super) minutes: Table<(i64, QueueName, Kind), Counts>,
+    /// By child and parent.
+    pub(super) edges: Table<(JobId, JobId), Edge>,
     /// Jobs that submissions of the open transaction named and did not create.
     pub(super) not_created: BTreeSet<JobId>,
 }
@@ -165,6 +168,8 @@ impl MemoryState {
             kinds: self.kinds.iter().map(|(name, settings)| (name.clone(), *settings)).collect(),
             closed: self.closed_keys(),
             finals: finals.into_vec(),
+            edges: self.open_edges().copied().collect(),
+            ended: self.ended_parents(),
             last_seq: self.last_seq,
         }
     }
@@ -239,6 +244,7 @@ impl MemoryState {
         self.failures.commit();
         self.documents.commit();
         self.minutes.commit();
+        self.edges.commit();
     }
 
     pub(super) fn roll_back(&mut self) {
@@ -259,5 +265,6 @@ impl MemoryState {
         self.failures.roll_back();
         self.documents.roll_back();
         self.minutes.roll_back();
+        self.edges.roll_back();
     }
 }

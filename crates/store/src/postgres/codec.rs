@@ -38,7 +38,7 @@ pub(super) fn state_code(state: State) -> Option<i16> {
         State::Succeeded => Some(0),
         State::Dead => Some(1),
         State::Cancelled => Some(2),
-        State::Scheduled | State::Queued | State::Running | State::Retrying => None,
+        State::Scheduled | State::Blocked | State::Queued | State::Running | State::Retrying => None,
     }
 }
 

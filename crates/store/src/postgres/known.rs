@@ -133,6 +133,7 @@ fn finished_days(batch: &Batch) -> impl Iterator<Item = i32> + '_ {
         | Change::Assign(_)
         | Change::CancelWanted(_)
         | Change::RunNow(..)
+        | Change::Settle(..)
         | Change::Replay(_)
         | Change::OpenSession(_)
         | Change::CloseSession(..)

@@ -115,7 +115,8 @@ fn sources(wanted: &ListQuery, leased: &Leased) -> Vec<Source> {
         over: false,
     };
     let mut sources = Vec::new();
-    if [State::Scheduled, State::Queued, State::Retrying].into_iter().any(|s| wanted.admits_state(s)) {
+    let waiting = [State::Scheduled, State::Blocked, State::Queued, State::Retrying];
+    if waiting.into_iter().any(|s| wanted.admits_state(s)) {
         sources.push(source(sql::SCAN_JOBS, true, None));
     } else if wanted.admits_state(State::Running) {
         let ids = leased.jobs().map(|id| id.uuid()).collect();

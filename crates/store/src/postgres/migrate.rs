@@ -50,6 +50,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0005_closed_keys.up.sql"),
         down: include_str!("migrations/0005_closed_keys.down.sql"),
     },
+    Migration {
+        version: 6,
+        name: "dependencies",
+        up: include_str!("migrations/0006_dependencies.up.sql"),
+        down: include_str!("migrations/0006_dependencies.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

@@ -36,6 +36,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
@@ -47,7 +48,7 @@ use self::inbox::Doorbell;
 use self::readers::Readers;
 use self::watch::Watch;
 use self::writer::Writer;
-use crate::read::{ListQuery, Page, StoredJob};
+use crate::read::{ListQuery, Page, Related, StoredJob};
 use crate::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, ServerView, SharedStore};
 use crate::store::{CommitError, Store, StoreError};
 
@@ -164,6 +165,16 @@ impl Store for PgStore {
 
     async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
         self.0.readers.read(async |db| minutes::timeline(db, span).await).await
+    }
+
+    async fn related(
+        &self,
+        id: JobId,
+        of: Related,
+        after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Vec<Edge>, StoreError> {
+        self.0.readers.read(async |db| reads::related(db, id, of, after, limit).await).await
     }
 
     async fn backup(&self, _to: &Path) -> Result<(), StoreError> {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use futures::{TryStreamExt, pin_mut};
 use ganger_core::change::{AttemptRecord, KeyClosure, Snapshot, Tally};
+use ganger_core::dependency::{self, Edge};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::job::State;
@@ -13,11 +14,11 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::error::Failure;
-use super::readers;
 use super::row::{self, Interner, column};
 use super::sql::{self, Sql};
+use super::{codec, readers};
 use crate::leased::Leased;
-use crate::read::{StoredJob, live_state};
+use crate::read::{Related, StoredJob, live_state};
 
 /// Up to so many jobs are looked for among the leases one by one; beyond, all leases are read.
 const SEARCHED_LEASES: usize = 8;
@@ -33,6 +34,7 @@ pub(super) async fn load(db: &readers::Snapshot<'_>) -> Result<Snapshot, Failure
     while let Some(found) = rows.try_next().await? {
         snapshot.jobs.push(row::live_job(&found, &mut interner)?);
     }
+    load_edges(db, &mut snapshot).await?;
     for found in query(db, sql::LOAD_SESSIONS, &[]).await? {
         let record = serde_json::from_str(found.try_get(0)?)
             .map_err(|error| Failure::unreadable("a session", error))?;
@@ -67,6 +69,39 @@ pub(super) async fn load(db: &readers::Snapshot<'_>) -> Result<Snapshot, Failure
         snapshot.last_seq = found.try_get::<_, i64>(0)?.cast_unsigned();
     }
     Ok(snapshot)
+}
+
+/// The edges of blocked jobs, and those of their parents that ended without them knowing.
+async fn load_edges(db: &readers::Snapshot<'_>, snapshot: &mut Snapshot) -> Result<(), Failure> {
+    let blocked = snapshot.jobs.iter().filter(|job| dependency::is_parked(job.due_at));
+    let blocked: Vec<Uuid> = blocked.map(|job| job.id.uuid()).collect();
+    if blocked.is_empty() {
+        return Ok(());
+    }
+    for found in query(db, sql::FIND_EDGES, &[&blocked]).await? {
+        snapshot.edges.push(row::edge(&found)?);
+    }
+    for found in query(db, sql::FIND_ENDED, &[&blocked]).await? {
+        let code: Option<i16> = found.try_get(1)?;
+        snapshot.ended.push((row::job_id(&found, 0)?, code.and_then(codec::final_state)));
+    }
+    Ok(())
+}
+
+/// The edges between a job and its parents, or its children.
+pub(super) async fn related(
+    db: &readers::Snapshot<'_>,
+    id: JobId,
+    of: Related,
+    after: Option<JobId>,
+    limit: usize,
+) -> Result<Vec<Edge>, Failure> {
+    let statement = match of {
+        Related::Parents => sql::LIST_PARENTS,
+        Related::Children => sql::LIST_CHILDREN,
+    };
+    let (after, limit) = (after.map(|id| id.uuid()), i64::try_from(limit).unwrap_or(i64::MAX));
+    query(db, statement, &[&id.uuid(), &after, &limit]).await?.iter().map(row::edge).collect()
 }
 
 /// Jobs by id, live or final, in the order of `ids`.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ganger_core::change::{Assignment, AttemptRecord, End, LiveJob, NewJob};
+use ganger_core::dependency::{self, Edge, OnDead};
 use ganger_core::job::{JobOptions, JobSpec, State};
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::rules::Standing;
@@ -230,6 +231,14 @@ pub(super) fn final_fact(row: &Row) -> Result<FinalFact, Failure> {
     Ok(FinalFact { job, state: final_state(row, 11)?, last_attempt })
 }
 
+/// A row of `find_edges`, `list_parents` or `list_children`.
+pub(super) fn edge(row: &Row) -> Result<Edge, Failure> {
+    let (code, ended): (i16, Option<i16>) = (row.try_get(2)?, row.try_get(3)?);
+    let on_dead = OnDead::from_code(code.into()).ok_or_else(|| Failure::unreadable("an edge", code))?;
+    let ended = ended.and_then(codec::final_state);
+    Ok(Edge { child: job_id(row, 0)?, parent: job_id(row, 1)?, on_dead, ended })
+}
+
 /// A row of `find_jobs`.
 pub(super) fn stored_live(row: &Row, state: State, lease: Option<LeaseView>) -> Result<StoredJob, Failure> {
     Ok(StoredJob { lease, ..stored(row, state)? })
@@ -266,12 +275,13 @@ fn stored(row: &Row, state: State) -> Result<StoredJob, Failure> {
             priority: priority(row, column::PRIORITY)?,
             run_at: row.try_get::<_, Option<i64>>(column::RUN_AT)?.map(Wall),
             payload,
+            depends_on: Vec::new(),
             options: own,
         },
         state,
         seq: row.try_get::<_, i64>(column::SEQ)?.cast_unsigned(),
         created_at: Wall(row.try_get(column::CREATED_AT)?),
-        due_at: Wall(row.try_get(column::DUE_AT)?),
+        due_at: dependency::unparked(Wall(row.try_get(column::DUE_AT)?)),
         standing: standing(row, column::ATTEMPT)?,
         cancel_wanted: row.try_get(column::CANCEL_WANTED)?,
         lease: None,

@@ -276,6 +276,7 @@ impl<'a> Attempt<'a> {
             | Change::Finish(_)
             | Change::CancelWanted(_)
             | Change::RunNow(..)
+            | Change::Settle(..)
             | Change::Replay(_)
             | Change::OpenSession(_)
             | Change::CloseSession(..)

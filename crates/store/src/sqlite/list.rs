@@ -46,7 +46,10 @@ fn sources<'c>(conn: &'c Connection, query: &ListQuery, leased: &Leased) -> Resu
     let before = Value::Blob(before);
     let mut sources = Vec::new();
     if asks_for_live(query) {
-        if [State::Scheduled, State::Queued, State::Retrying].into_iter().any(|s| query.admits_state(s)) {
+        if [State::Scheduled, State::Blocked, State::Queued, State::Retrying]
+            .into_iter()
+            .any(|s| query.admits_state(s))
+        {
             sources.push((conn.prepare_cached(sql::LIST_JOBS)?, vec![before.clone()], true));
         } else {
             let ids: Vec<String> = leased.jobs().map(|id| id.uuid().simple().to_string()).collect();

@@ -52,6 +52,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0006_closed_keys.up.sql"),
         down: include_str!("migrations/0006_closed_keys.down.sql"),
     },
+    Migration {
+        version: 7,
+        name: "dependencies",
+        up: include_str!("migrations/0007_dependencies.up.sql"),
+        down: include_str!("migrations/0007_dependencies.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
@@ -40,7 +41,7 @@ use ganger_core::{JobId, Term, Wall};
 use self::dir::DataDir;
 use self::readers::Readers;
 use self::writer::Writer;
-use crate::read::{ListQuery, Page, StoredJob};
+use crate::read::{ListQuery, Page, Related, StoredJob};
 use crate::store::{CommitError, Store, StoreError};
 
 pub use backup::{RestoreOptions, Restored, backup_dir, restore};
@@ -167,6 +168,16 @@ impl Store for SqliteStore {
     async fn timeline(&self, span: &Span) -> Result<Timeline, StoreError> {
         let span = span.clone();
         self.readers.read(move |conn| minutes::timeline(conn, &span)).await
+    }
+
+    async fn related(
+        &self,
+        id: JobId,
+        of: Related,
+        after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Vec<Edge>, StoreError> {
+        self.readers.read(move |conn| reads::related(conn, id, of, after, limit)).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

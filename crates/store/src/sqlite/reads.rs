@@ -1,6 +1,7 @@
 //! What the database tells: a snapshot for a new leader, jobs by id, payloads, attempts, logs.
 
 use ganger_core::change::{AttemptRecord, KeyClosure, Snapshot, Tally};
+use ganger_core::dependency::{self, Edge};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::{JobId, Wall};
@@ -10,7 +11,7 @@ use super::error::Failure;
 use super::row::{self, Interner, column};
 use super::{codec, sql};
 use crate::leased::Leased;
-use crate::read::{LeaseView, StoredJob, live_state};
+use crate::read::{LeaseView, Related, StoredJob, live_state};
 
 /// Up to so many jobs are looked for among the leases one by one; beyond, all leases are read.
 const SEARCHED_LEASES: usize = 8;
@@ -23,6 +24,7 @@ pub(super) fn load(conn: &Connection) -> Result<Snapshot, Failure> {
         snapshot.jobs.push(row::live_job(found, &mut interner)?);
         Ok(())
     })?;
+    load_edges(conn, &mut snapshot)?;
     each(conn, sql::LOAD_SESSIONS, |found| {
         let text = row::text(found, 0)?.unwrap_or_default();
         let record = serde_json::from_str(text).map_err(|error| Failure::unreadable("a session", error))?;
@@ -67,6 +69,50 @@ pub(super) fn load(conn: &Connection) -> Result<Snapshot, Failure> {
         Ok(())
     })?;
     Ok(snapshot)
+}
+
+/// The edges of blocked jobs, and those of their parents that ended without them knowing.
+fn load_edges(conn: &Connection, snapshot: &mut Snapshot) -> Result<(), Failure> {
+    let mut edges = conn.prepare_cached(sql::FIND_EDGES)?;
+    let mut ended = conn.prepare_cached(sql::FIND_ENDED)?;
+    for job in snapshot.jobs.iter().filter(|job| dependency::is_parked(job.due_at)) {
+        let key = codec::job_key(job.id);
+        let mut rows = edges.query([key])?;
+        while let Some(found) = rows.next()? {
+            snapshot.edges.push(row::edge(found)?);
+        }
+        let mut rows = ended.query([key])?;
+        while let Some(found) = rows.next()? {
+            let code: Option<i64> = found.get(1)?;
+            snapshot.ended.push((row::job_id(found, 0)?, code.and_then(codec::final_state)));
+        }
+    }
+    snapshot.ended.sort_unstable();
+    snapshot.ended.dedup();
+    Ok(())
+}
+
+/// The edges between a job and its parents, or its children.
+pub(super) fn related(
+    conn: &Connection,
+    id: JobId,
+    of: Related,
+    after: Option<JobId>,
+    limit: usize,
+) -> Result<Vec<Edge>, Failure> {
+    let mut statement = conn.prepare_cached(match of {
+        Related::Parents => sql::LIST_PARENTS,
+        Related::Children => sql::LIST_CHILDREN,
+    })?;
+    // Smaller than every id.
+    let after = after.map_or_else(Vec::new, |id| codec::job_key(id).to_vec());
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = statement.query((codec::job_key(id), after, limit))?;
+    let mut edges = Vec::new();
+    while let Some(found) = rows.next()? {
+        edges.push(row::edge(found)?);
+    }
+    Ok(edges)
 }
 
 /// Jobs by id, live or final, in the order of `ids`.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ganger_core::change::{Assignment, AttemptRecord, End, LiveJob};
+use ganger_core::dependency::{self, Edge, OnDead};
 use ganger_core::job::{JobOptions, JobSpec, State};
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::rules::Standing;
@@ -74,6 +75,14 @@ pub(super) fn assignment(row: &Row<'_>) -> Result<Assignment, Failure> {
     let first =
         fence(row, 0)?.ok_or_else(|| Failure::unreadable("the fence of an assignment", "malformed"))?;
     Ok(Assignment { session: codec::session_id(row.get(1)?), first, at: Wall(row.get(2)?), leases })
+}
+
+/// A row of `find_edges`, `list_parents` or `list_children`.
+pub(super) fn edge(row: &Row<'_>) -> Result<Edge, Failure> {
+    let (code, ended): (i64, Option<i64>) = (row.get(2)?, row.get(3)?);
+    let on_dead = OnDead::from_code(code).ok_or_else(|| Failure::unreadable("an edge", code))?;
+    let ended = ended.and_then(codec::final_state);
+    Ok(Edge { child: job_id(row, 0)?, parent: job_id(row, 1)?, on_dead, ended })
 }
 
 /// Finds names and options that were seen before, so that a million jobs of one kind share one text.
@@ -189,12 +198,13 @@ fn stored(conn: &Connection, row: &Row<'_>, state: State) -> Result<StoredJob, F
             priority: row.get(column::PRIORITY)?,
             run_at: row.get::<_, Option<i64>>(column::RUN_AT)?.map(Wall),
             payload,
+            depends_on: Vec::new(),
             options: options::decode(text(row, column::OPTIONS)?, text(row, column::UNIQUE_KEY)?)?,
         },
         state,
         seq: row.get::<_, i64>(column::SEQ)?.cast_unsigned(),
         created_at: Wall(row.get(column::CREATED_AT)?),
-        due_at: Wall(row.get(column::DUE_AT)?),
+        due_at: dependency::unparked(Wall(row.get(column::DUE_AT)?)),
         standing: Standing {
             attempt: row.get(column::ATTEMPT)?,
             burnt: row.get(column::BURNT)?,

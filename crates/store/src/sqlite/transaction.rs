@@ -11,6 +11,7 @@
 //!   that a sync which then succeeds proves that it is there. Opening the database again instead would read
 //!   from the page cache what the disk may not have.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 
 use ganger_core::Term;
@@ -121,7 +122,8 @@ fn apply(conn: &Connection, leases: &mut Option<Leases>, term: Term, batch: &Bat
     let prepared = Prepared::new(conn)?;
     let (counts, not_created) = (Counts::default(), HashSet::new());
     let failures = BTreeMap::new();
-    let mut work = Work { conn, leases, prepared, counts, last_seq: 0, failures, not_created };
+    let any_edge = Cell::new(None);
+    let mut work = Work { conn, leases, prepared, counts, last_seq: 0, failures, not_created, any_edge };
     let mut answers = Vec::with_capacity(batch.changes.len());
     for change in &batch.changes {
         answers.push(work.apply(change)?);

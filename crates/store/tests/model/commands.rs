@@ -53,6 +53,7 @@ pub(crate) enum Op {
     },
     CancelWanted(u8),
     RunNow(u8, u8),
+    Settle(u8, u8),
     Replay(u8),
     OpenSession(u8, bool),
     CloseSession {
@@ -80,6 +81,8 @@ pub(crate) struct JobOp {
     pub(crate) delay: u8,
     pub(crate) payload: u16,
     pub(crate) tagged: bool,
+    /// Waits for these, with these policies.
+    pub(crate) parents: Vec<(u8, u8)>,
     /// Takes the id of a job that exists.
     pub(crate) known_id: bool,
 }
@@ -140,6 +143,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (byte(), end()).prop_map(|(job, end)| Op::Finish { job, end }),
         1 => byte().prop_map(Op::CancelWanted),
         1 => (byte(), byte()).prop_map(|(job, at)| Op::RunNow(job, at)),
+        2 => (byte(), byte()).prop_map(|(job, state)| Op::Settle(job, state)),
         3 => byte().prop_map(Op::Replay),
         3 => (byte(), any::<bool>()).prop_map(|(session, claim)| Op::OpenSession(session, claim)),
         1 => (byte(), prop::bool::weighted(0.1))
@@ -160,8 +164,9 @@ fn job() -> impl Strategy<Value = JobOp> {
     let key = option::weighted(0.5, any::<u8>());
     let odd = prop::bool::weighted(0.02);
     let size = prop_oneof![8 => 0u16..50, 1 => 2040u16..2060, 1 => any::<u16>()];
-    (any::<u8>(), any::<u8>(), key, any::<bool>(), 0u8..4, size, any::<bool>(), odd).prop_map(
-        |(kind, queue, key, held, delay, payload, tagged, known_id)| JobOp {
+    let parents = prop_oneof![3 => Just(Vec::new()), 1 => vec(any::<(u8, u8)>(), 1..4)];
+    (any::<u8>(), any::<u8>(), key, any::<bool>(), 0u8..4, size, any::<bool>(), parents, odd).prop_map(
+        |(kind, queue, key, held, delay, payload, tagged, parents, known_id)| JobOp {
             kind,
             queue,
             key,
@@ -169,6 +174,7 @@ fn job() -> impl Strategy<Value = JobOp> {
             delay,
             payload,
             tagged,
+            parents,
             known_id,
         },
     )

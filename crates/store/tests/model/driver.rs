@@ -8,6 +8,7 @@ use ganger_core::change::{
     After, Assignment, AttemptEnd, AttemptRecord, Batch, Change, End, Finish, Idempotency, KeyClosure, Lease,
     LogLines, NewJob, Replay, SessionRecord, Snapshot, Submission, WorkerInfo,
 };
+use ganger_core::dependency::{self, Dependency, OnDead};
 use ganger_core::document::{Collection, Document};
 use ganger_core::fingerprint::FailureSeen;
 use ganger_core::job::{JobSpec, State};
@@ -210,6 +211,10 @@ impl Driver {
             Op::RunNow(job, at) => {
                 pick(&all, *job).map(|id| Change::RunNow(id, START + SECOND * (*at).into()))
             }
+            Op::Settle(job, state) => {
+                let states = [State::Succeeded, State::Dead, State::Cancelled];
+                pick(&all, *job).map(|id| Change::Settle(id, states[usize::from(state % 3)]))
+            }
             Op::Replay(job) => {
                 // Mostly one that can be.
                 let finals: Vec<JobId> = all.iter().copied().filter(|id| !live.contains(id)).collect();
@@ -257,7 +262,18 @@ impl Driver {
             fingerprint: [request % 2; 32],
             until: self.now + SECOND * 90,
         });
-        let jobs = jobs.iter().map(|job| self.new_job(all, job)).collect();
+        let mut new: Vec<NewJob> = jobs.iter().map(|job| self.new_job(all, job)).collect();
+        // Jobs that exist, jobs of the request, and seldom one that never was.
+        let mut known: Vec<JobId> = all.iter().copied().chain(new.iter().map(|job| job.id)).collect();
+        known.push(JobId::new(1, [9; 10]));
+        for (job, op) in new.iter_mut().zip(jobs) {
+            for (parent, policy) in &op.parents {
+                let on_dead = OnDead::ALL[usize::from(policy % 3)];
+                job.spec.depends_on.extend(pick(&known, *parent).map(|job| Dependency { job, on_dead }));
+                job.due_at = dependency::park(dependency::unparked(job.due_at));
+            }
+        }
+        let jobs = new;
         Change::Submit(Submission { idempotency, jobs, inbox: None })
     }
 
@@ -419,6 +435,8 @@ fn sorted(mut snapshot: Snapshot) -> Snapshot {
     snapshot.kinds.sort_by(|a, b| a.0.cmp(&b.0));
     snapshot.closed.sort();
     snapshot.finals.sort();
+    snapshot.edges.sort();
+    snapshot.ended.sort();
     snapshot
 }
 

@@ -160,7 +160,7 @@ fn remark(job: &JobBody, now: Wall) -> Cell {
         State::Dead | State::Cancelled => {
             job.last_error.as_deref().or(job.reason.as_deref()).unwrap_or_default().into()
         }
-        State::Queued | State::Succeeded => "".into(),
+        State::Blocked | State::Queued | State::Succeeded => "".into(),
     }
 }
 

@@ -69,6 +69,7 @@ fn told(context: &Context, answer: &Answer, job: &JobBody) -> Fallible<Exit> {
         State::Dead
         | State::Cancelled
         | State::Scheduled
+        | State::Blocked
         | State::Queued
         | State::Running
         | State::Retrying => {

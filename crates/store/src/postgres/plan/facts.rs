@@ -108,6 +108,7 @@ impl Wanted {
                 }
                 Change::CancelWanted(_)
                 | Change::RunNow(..)
+                | Change::Settle(..)
                 | Change::CloseSession(..)
                 | Change::PutQueue(..)
                 | Change::PutKind(..)
@@ -135,6 +136,10 @@ impl Wanted {
         for job in &submission.jobs {
             self.jobs.push(job.id.uuid());
             self.finals.push(job.id.uuid());
+            for dependency in &job.spec.depends_on {
+                self.jobs.push(dependency.job.uuid());
+                self.finals.push(dependency.job.uuid());
+            }
             if let Some(key) = &job.spec.options.unique_key {
                 self.holders.0.push(job.spec.kind.as_str().into());
                 self.holders.1.push(key.clone());

@@ -13,6 +13,7 @@
 //! before whatever removes many jobs at once, which is done by statements of its own.
 
 mod attempt;
+mod edges;
 mod facts;
 mod session;
 mod submit;
@@ -21,8 +22,10 @@ mod write;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ganger_core::change::{Applied, Assignment, Change, End, Lease, NewJob, Replay};
+use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
+use ganger_core::job::State;
 use ganger_core::{Fence, JobId, SessionId, Wall};
 
 pub(super) use self::facts::{Facts, FinalFact, Wanted};
@@ -116,6 +119,10 @@ pub(super) struct Segment<'b> {
     failures: BTreeMap<Fingerprint, FailureGroup>,
     /// Documents as they are to be; without a body they go.
     documents: BTreeMap<(Collection, &'b str), Option<&'b str>>,
+    /// Of new jobs.
+    edges: Vec<Edge>,
+    /// Parents that ended.
+    settled: Vec<(JobId, State)>,
 }
 
 /// What a segment has done to a job.
@@ -177,12 +184,13 @@ impl<'b> Segment<'b> {
         }
         let applied = match change {
             Change::Submit(submission) if !self.leave_inbox(course, submission) => Applied::Taken,
-            Change::Submit(submission) => Applied::Submitted(self.submit(course, submission)?),
+            Change::Submit(submission) => self.submit(course, submission)?,
             Change::Assign(assignment) => self.assign(course, assignment)?,
             Change::End(end) => self.end_attempt(course, end)?,
             Change::Finish(finish) => self.finish(course, finish)?,
             Change::CancelWanted(job) => self.patch(*job, None, true),
             Change::RunNow(job, at) => self.patch(*job, Some(*at), false),
+            Change::Settle(parent, state) => self.settle(*parent, *state),
             Change::Replay(replay) => Applied::Replayed(self.replay(course, *replay)),
             Change::OpenSession(record) => self.open_session(course, record)?,
             Change::CloseSession(id, _) => self.close_session(course, *id),
@@ -221,10 +229,11 @@ impl<'b> Segment<'b> {
     fn must_wait(&self, change: &Change) -> bool {
         let touch = |job: &JobId| self.touched.get(job).copied().unwrap_or_default();
         match change {
-            Change::Submit(submission) => submission
-                .jobs
-                .iter()
-                .any(|job| self.touched.get(&job.id).is_some_and(|touch| touch.created.is_none())),
+            Change::Submit(submission) => {
+                let mut jobs = submission.jobs.iter();
+                jobs.any(|job| self.touched.get(&job.id).is_some_and(|touch| touch.created.is_none()))
+                    || self.moved_parent(submission)
+            }
             Change::Assign(assignment) => assignment.leases.iter().any(|lease| {
                 let touch = touch(&lease.job);
                 touch.over || touch.revived
@@ -243,7 +252,8 @@ impl<'b> Segment<'b> {
             }
             Change::CancelWanted(job) | Change::RunNow(job, _) => touch(job).revived,
             Change::Replay(replay) => self.touched.contains_key(&replay.job),
-            Change::OpenSession(_)
+            Change::Settle(..)
+            | Change::OpenSession(_)
             | Change::CloseSession(..)
             | Change::PutQueue(..)
             | Change::PutKind(..)
@@ -286,13 +296,17 @@ pub(super) fn is_plain(changes: &[Change]) -> bool {
         Change::Submit(submission) => {
             submission.idempotency.is_none()
                 && submission.inbox.is_none()
-                && submission.jobs.iter().all(|job| job.spec.options.unique_key.is_none())
+                && submission
+                    .jobs
+                    .iter()
+                    .all(|job| job.spec.options.unique_key.is_none() && job.spec.depends_on.is_empty())
         }
         Change::Assign(_)
         | Change::End(_)
         | Change::Finish(_)
         | Change::CancelWanted(_)
         | Change::RunNow(..)
+        | Change::Settle(..)
         | Change::OpenSession(_)
         | Change::CloseSession(..)
         | Change::PutQueue(..)

@@ -1,6 +1,7 @@
 //! New jobs, jobs that come back, and the ledgers of idempotency and unique keys.
 
 use ganger_core::change::{Applied, End, Intake, LogLines, NewJob, Replay, Replayed, Submission, Submitted};
+use ganger_core::dependency;
 use ganger_core::job::State;
 use ganger_core::rules::Standing;
 use ganger_core::{JobId, Wall};
@@ -16,18 +17,22 @@ impl<'b> Segment<'b> {
         &mut self,
         course: &mut Course<'_>,
         submission: &'b Submission,
-    ) -> Result<Submitted, Failure> {
+    ) -> Result<Applied, Failure> {
         let now = submission.jobs.first().map_or(Wall(0), |job| job.created_at);
         if let Some(key) = &submission.idempotency
             && let Some(answer) = self.facts.answers.get(&(key.scope.clone(), key.key.clone()))
             && answer.until > now
         {
             course.not_created.extend(submission.jobs.iter().map(|job| job.id));
-            return Ok(if answer.fingerprint == key.fingerprint {
+            return Ok(Applied::Submitted(if answer.fingerprint == key.fingerprint {
                 Submitted::Replayed(answer.intake.clone())
             } else {
                 Submitted::KeyReused
-            });
+            }));
+        }
+        if let Some((parent, place)) = self.missing_parent(&submission.jobs) {
+            course.not_created.extend(submission.jobs.iter().map(|job| job.id));
+            return Ok(Applied::Submitted(Submitted::NoParent(parent, place)));
         }
         let mut intake = Vec::with_capacity(submission.jobs.len());
         for job in &submission.jobs {
@@ -42,7 +47,8 @@ impl<'b> Segment<'b> {
                 self.answers.push(place);
             }
         }
-        Ok(Submitted::Accepted(intake))
+        let ended = self.link(submission, &intake);
+        Ok(dependency::answer(Submitted::Accepted(intake), ended))
     }
 
     /// Whether the submission comes from elsewhere, or its row of the inbox was there until now. If it cannot be run,

@@ -34,6 +34,7 @@ impl<'b> Segment<'b> {
         write_forgotten(pipeline, &forgotten)?;
         self.write_created(pipeline)?;
         self.write_stillborn(pipeline)?;
+        self.write_edges(pipeline)?;
         self.write_revived(pipeline)?;
         self.write_ledgers(pipeline)?;
         self.write_sessions(pipeline)?;
@@ -424,7 +425,7 @@ fn write_forgotten<'b>(pipeline: &mut Pipeline<'b>, ended: &[Ended<'b>]) -> Resu
 }
 
 /// One array: a value of each.
-fn column<'p, T, V>(rows: &[T], value: impl Fn(&T) -> V) -> Param<'p>
+pub(super) fn column<'p, T, V>(rows: &[T], value: impl Fn(&T) -> V) -> Param<'p>
 where
     V: tokio_postgres::types::ToSql + Sync + Send + 'p,
 {

@@ -19,5 +19,7 @@ WITH gone AS (
     DELETE FROM ganger.log l USING gone g WHERE l.job = g.id
 ), payloads AS (
     DELETE FROM ganger.payload p USING gone g WHERE p.job = g.id
+), edges AS (
+    DELETE FROM ganger.edge e USING gone g WHERE e.child = g.id
 )
 SELECT ganger.expect(count(*), $4) FROM gone;

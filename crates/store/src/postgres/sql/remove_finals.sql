@@ -14,6 +14,8 @@ WITH from_history AS (
     DELETE FROM ganger.log l USING gone g WHERE l.job = g.id
 ), payloads AS (
     DELETE FROM ganger.payload p USING gone g WHERE p.job = g.id
+), edges AS (
+    DELETE FROM ganger.edge e USING gone g WHERE e.child = g.id
 ), sorts AS (
     SELECT day, state, queue, kind, count(*) AS count FROM gone GROUP BY 1, 2, 3, 4
 ), counted AS (

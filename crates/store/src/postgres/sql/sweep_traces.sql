@@ -6,6 +6,7 @@ WITH next AS (
         (SELECT job AS id FROM ganger.payload WHERE job > $1 ORDER BY job LIMIT $2)
         UNION (SELECT job FROM ganger.attempt WHERE job > $1 ORDER BY job LIMIT $2)
         UNION (SELECT job FROM ganger.log WHERE job > $1 ORDER BY job LIMIT $2)
+        UNION (SELECT child FROM ganger.edge WHERE child > $1 ORDER BY child LIMIT $2)
     ) AS traces ORDER BY id LIMIT $2
 ), gone AS (
     SELECT id FROM next n
@@ -18,5 +19,7 @@ WITH next AS (
     DELETE FROM ganger.log l USING gone g WHERE l.job = g.id
 ), payloads AS (
     DELETE FROM ganger.payload p USING gone g WHERE p.job = g.id
+), edges AS (
+    DELETE FROM ganger.edge e USING gone g WHERE e.child = g.id
 )
 SELECT id FROM next ORDER BY id DESC LIMIT 1;

@@ -1,6 +1,7 @@
 //! What each change writes. The order of the checks and every answer are those of the store in memory.
 
 mod attempt;
+mod edges;
 mod prepared;
 mod removal;
 mod replay;
@@ -8,6 +9,7 @@ mod session;
 mod submit;
 mod unique;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 
 use ganger_core::JobId;
@@ -35,6 +37,8 @@ pub(super) struct Work<'t> {
     pub(super) failures: BTreeMap<Fingerprint, FailureGroup>,
     /// Jobs that submissions named and did not create.
     pub(super) not_created: HashSet<JobId>,
+    /// Whether any job has parents; looked up when it matters.
+    pub(super) any_edge: Cell<Option<bool>>,
 }
 
 impl Work<'_> {
@@ -45,12 +49,13 @@ impl Work<'_> {
                 self.not_created.extend(submission.jobs.iter().map(|job| job.id));
                 Ok(Applied::Taken)
             }
-            Change::Submit(submission) => self.submit(submission).map(Applied::Submitted),
+            Change::Submit(submission) => self.submit(submission),
             Change::Assign(assignment) => self.assign(assignment),
             Change::End(end) => self.end_attempt(end),
             Change::Finish(finish) => self.finish(finish),
             Change::CancelWanted(id) => self.execute(sql::CANCEL_WANTED, [codec::job_key(*id)]),
             Change::RunNow(id, at) => self.execute(sql::RUN_NOW, (codec::job_key(*id), at.0)),
+            Change::Settle(parent, state) => self.settle(*parent, *state),
             Change::Replay(replay) => self.replay(*replay).map(Applied::Replayed),
             Change::OpenSession(record) => self.open_session(record),
             Change::CloseSession(id, _) => self.close_session(*id),
@@ -142,6 +147,6 @@ impl Work<'_> {
         if large_payload {
             self.execute(sql::DELETE_PAYLOAD, [key])?;
         }
-        Ok(())
+        self.forget_edges(id)
     }
 }

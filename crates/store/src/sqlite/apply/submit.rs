@@ -1,7 +1,8 @@
 //! New jobs of one request, and the ledger of idempotency keys.
 
 use ganger_core::Wall;
-use ganger_core::change::{Idempotency, Intake, NewJob, Submission, Submitted};
+use ganger_core::change::{Applied, Idempotency, Intake, NewJob, Submission, Submitted};
+use ganger_core::dependency;
 use rusqlite::OptionalExtension;
 
 use super::Work;
@@ -13,13 +14,17 @@ use crate::sqlite::{codec, options, sql};
 const INLINE_PAYLOAD_BYTES: usize = 2 << 10;
 
 impl Work<'_> {
-    pub(super) fn submit(&mut self, submission: &Submission) -> Result<Submitted, Failure> {
+    pub(super) fn submit(&mut self, submission: &Submission) -> Result<Applied, Failure> {
         let now = submission.jobs.first().map_or(Wall(0), |job| job.created_at);
         if let Some(key) = &submission.idempotency
             && let Some(answer) = self.answered(key, now)?
         {
             self.not_created.extend(submission.jobs.iter().map(|job| job.id));
-            return Ok(answer);
+            return Ok(Applied::Submitted(answer));
+        }
+        if let Some((parent, place)) = self.missing_parent(&submission.jobs)? {
+            self.not_created.extend(submission.jobs.iter().map(|job| job.id));
+            return Ok(Applied::Submitted(Submitted::NoParent(parent, place)));
         }
         let mut intake = Vec::with_capacity(submission.jobs.len());
         for job in &submission.jobs {
@@ -31,7 +36,8 @@ impl Work<'_> {
                 (&key.scope, &key.key, key.fingerprint, key.until.0, codec::encode_intake(&intake)),
             )?;
         }
-        Ok(Submitted::Accepted(intake))
+        let ended = self.link(submission, &intake)?;
+        Ok(dependency::answer(Submitted::Accepted(intake), ended))
     }
 
     fn answered(&self, key: &Idempotency, now: Wall) -> Result<Option<Submitted>, Failure> {

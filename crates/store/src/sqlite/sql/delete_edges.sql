@@ -1,0 +1,2 @@
+-- Forgets the parents of a job that is gone.
+DELETE FROM edge WHERE child = ?1;
