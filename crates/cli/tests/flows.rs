@@ -155,6 +155,23 @@ fn a_job_without_a_worker_is_explained() {
 }
 
 #[test]
+fn a_job_runs_after_the_one_it_waits_for() {
+    let dev = Instance::dev();
+    assert_eq!(dev.json(&["queue", "pause", "mail"])["paused"], true);
+    let parent = dev.enqueue(&["echo", "-p", "1", "-q", "mail"]);
+    let child = dev.enqueue(&["noop", "--after", &format!("{parent}:run")]);
+    assert_eq!(dev.json(&["job", "get", &child])["state"], "blocked");
+    let why = stdout(&dev.ganger(&["job", "explain", &child]));
+    assert!(why.contains(&parent) && why.contains("queued"), "{why}");
+    let related = stdout(&dev.ganger(&["job", "related", &child]));
+    assert!(related.contains("parent") && related.contains(&parent), "{related}");
+    assert_eq!(dev.json(&["queue", "resume", "mail"])["paused"], false);
+    assert_eq!(code(&dev.ganger(&["job", "wait", &child, "--timeout", "30s"])), 0);
+    let items = dev.json(&["job", "related", &parent])["children"]["items"].clone();
+    assert_eq!((&items[0]["id"], &items[0]["settled"]), (&json!(child), &json!("succeeded")));
+}
+
+#[test]
 fn a_paused_queue_starts_nothing_until_it_is_resumed() {
     let dev = Instance::dev();
     assert_eq!(dev.json(&["queue", "pause", "mail"])["paused"], true);

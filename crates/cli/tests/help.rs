@@ -24,6 +24,7 @@ const COMMANDS: &[&[&str]] = &[
     &["job", "run-now"],
     &["job", "attempts"],
     &["job", "logs"],
+    &["job", "related"],
     &["queue"],
     &["queue", "list"],
     &["queue", "get"],

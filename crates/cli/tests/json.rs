@@ -16,6 +16,8 @@ const ANSWERS: &[&[&str]] = &[
     &["job", "wait", "ID", "--timeout", "30s"],
     &["job", "explain", "ID"],
     &["job", "attempts", "ID"],
+    &["job", "related", "ID"],
+    &["enqueue", "noop", "--after", "ID"],
     &["job", "logs", "ID"],
     &["job", "replay", "DEAD"],
     &["job", "cancel", "LATER"],

@@ -4,12 +4,14 @@
 //! applies number n only after n − 1, and answers a number it has already applied with the same
 //! outcomes, so that a commit whose answer was lost can simply be sent again.
 
+mod applied;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dependency::{Edge, Place};
+use crate::dependency::Edge;
 use crate::document::Document;
 use crate::fingerprint::FailureSeen;
 use crate::ids::{JobId, SessionId};
@@ -22,6 +24,8 @@ use crate::outcome::Outcome;
 use crate::queue::QueueSettings;
 use crate::rules::Standing;
 use crate::time::Wall;
+
+pub use applied::{Applied, Intake, Replayed, Submitted};
 
 /// One transaction's worth of changes, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -435,77 +439,4 @@ pub struct Tally {
     pub state: State,
     /// How many.
     pub count: u64,
-}
-
-/// What a change came to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Applied {
-    /// As asked.
-    Done,
-    /// The submission's answer.
-    Submitted(Submitted),
-    /// The submission's answer, where parents that it names are final already: with how they ended.
-    Linked(Submitted, Vec<(JobId, State)>),
-    /// The submission's row of the inbox is gone: it was taken in before, and is not again.
-    Taken,
-    /// The session's id was closed before; it stays closed.
-    SessionEverClosed,
-    /// The replay's answer.
-    Replayed(Replayed),
-    /// What was removed.
-    Removed(Vec<Tally>),
-    /// The job's own handler had ended it, in its own transaction, whatever the leader says of the attempt.
-    EndedElsewhere {
-        /// How it ended.
-        state: State,
-        /// Whether it is in the history.
-        kept: bool,
-    },
-    /// Nothing was set: users' transactions do not reach this store.
-    NoTransactions,
-}
-
-/// What became of a submission.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Submitted {
-    /// Taken in now.
-    Accepted(Vec<Intake>),
-    /// The idempotency key was used before with the same request: the same answer again.
-    Replayed(Vec<Intake>),
-    /// The idempotency key was used before with another request; nothing was taken in.
-    KeyReused,
-    /// There is no such parent, live or final; nothing was taken in.
-    NoParent(JobId, Place),
-}
-
-/// What became of one job of a submission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Intake {
-    /// It exists now.
-    Created(JobId),
-    /// Its unique key is held by this job.
-    Duplicate(JobId),
-}
-
-impl Intake {
-    /// The job that answers the request.
-    #[must_use]
-    pub const fn job(self) -> JobId {
-        match self {
-            Intake::Created(id) | Intake::Duplicate(id) => id,
-        }
-    }
-}
-
-/// What became of a replay.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Replayed {
-    /// It is live again; this was its final state.
-    Live(Box<LiveJob>, State),
-    /// There is no such job.
-    NotFound,
-    /// It is live already.
-    NotFinal,
-    /// Its unique key is held by another job.
-    UniqueHeld(JobId),
 }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use ganger_core::dependency::OnDead;
 use ganger_core::limits;
 use ganger_core::{JobId, Wall};
-use ganger_server::api::{Durability, HumanDuration, NewJobRequest, SubmittedBody, Timeout};
+use ganger_server::api::{Durability, HumanDuration, NewJobRequest, ParentRequest, SubmittedBody, Timeout};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -32,6 +33,7 @@ Examples:
   ganger enqueue noop
   ganger enqueue email.send -p '{\"to\":\"a@b.c\"}' -q mail --key welcome:42
   ganger enqueue report -p @report.json --delay 10m --max-attempts 3
+  ganger enqueue report.mail --after job_01J9X7QK5V8M3N2P4R6S8T0V1W:run
   ganger enqueue echo -p '{\"hello\":\"world\"}' --wait")]
 pub(crate) struct Enqueue {
     /// What sort of job; picks the handler
@@ -51,6 +53,10 @@ pub(crate) struct Enqueue {
     /// Run it at this moment, or later (RFC 3339)
     #[arg(long, value_name = "MOMENT")]
     at: Option<Wall>,
+    /// Run it after this job; if that dies or is cancelled, `:cancel` (default) cancels it too, `:run` runs it anyway,
+    /// `:wait` waits for a replay. May be repeated
+    #[arg(long = "after", value_parser = parent, value_name = "JOB[:POLICY]", conflicts_with = "buffered")]
+    after: Vec<ParentRequest>,
     /// It dies if it has not started by this moment (RFC 3339)
     #[arg(long, value_name = "MOMENT")]
     expires_at: Option<Wall>,
@@ -151,9 +157,19 @@ impl Enqueue {
             fair_weight: self.fair_weight,
             durability: self.buffered.then_some(Durability::Buffered),
             tags: (!self.tags.is_empty()).then_some(self.tags),
+            depends_on: (!self.after.is_empty()).then_some(self.after),
             ..NewJobRequest::default()
         })
     }
+}
+
+/// A job to wait for, and what to do if it dies.
+fn parent(text: &str) -> Result<ParentRequest, String> {
+    let (id, policy) = text.rsplit_once(':').map_or((text, None), |(id, policy)| (id, Some(policy)));
+    let id: JobId = id.parse().map_err(|error| format!("{error}"))?;
+    let on_dead = policy.map_or(Some(OnDead::default()), OnDead::parse);
+    let on_dead = on_dead.ok_or("after the job comes `:cancel`, `:run` or `:wait`")?;
+    Ok(ParentRequest::On { job: id.to_string(), on_dead })
 }
 
 /// Submits one job. Without a key of the user's own it gets a fresh one, so that repetitions after a
@@ -229,6 +245,16 @@ mod tests {
     fn a_payload_is_kept_byte_for_byte() {
         let text = r#"{"n": 12345678901234567890123, "f": 1.10}"#;
         assert_eq!(read_payload(text).unwrap().get(), text);
+    }
+
+    #[test]
+    fn a_parent_has_a_policy_or_the_default() {
+        let id = "job_01J9X7QK5V8M3N2P4R6S8T0V1W";
+        let on = |on_dead| Ok(ParentRequest::On { job: id.into(), on_dead });
+        assert_eq!(parent(id), on(OnDead::Cancel));
+        assert_eq!(parent(&format!("{id}:wait")), on(OnDead::Wait));
+        assert!(parent(&format!("{id}:die")).unwrap_err().contains(":cancel"));
+        assert!(parent("x:run").unwrap_err().contains("not a job id"));
     }
 
     #[test]

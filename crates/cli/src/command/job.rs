@@ -2,6 +2,7 @@
 
 mod list;
 mod logs;
+mod related;
 mod show;
 mod verb;
 mod wait;
@@ -56,6 +57,9 @@ Examples:
     /// Every attempt of a job: when, where, how it ended
     #[command(after_help = "Example:\n  ganger job attempts job_01J9X7QK5V8M3N2P4R6S8T0V1W")]
     Attempts(One),
+    /// What a job waits for, and what waits for it
+    #[command(after_help = "Example:\n  ganger job related job_01J9X7QK5V8M3N2P4R6S8T0V1W")]
+    Related(One),
     #[command(visible_alias = "log")]
     Logs(logs::Logs),
 }
@@ -84,6 +88,7 @@ impl Job {
             Verb::Replay(many) => verb::run(context, verb::Verb::Replay, &many.ids).await,
             Verb::RunNow(many) => verb::run(context, verb::Verb::RunNow, &many.ids).await,
             Verb::Attempts(one) => show::attempts(context, one.id).await,
+            Verb::Related(one) => related::run(context, one.id).await,
             Verb::Logs(logs) => logs.run(context).await,
         }
     }
