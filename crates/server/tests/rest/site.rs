@@ -63,6 +63,10 @@ impl Site {
     pub(crate) async fn claim_for(&self, queue: &str, lease: &str) -> String {
         let claim = json!({"max": 1, "wait": "10s", "lease": lease});
         let claimed: Value = self.told(&format!("/v1/queues/{queue}:claim"), &claim).await;
+        assert!(
+            claimed["jobs"].as_array().is_some_and(|jobs| jobs.len() <= 1),
+            "it asked for one: {claimed}"
+        );
         claimed["jobs"][0]["lease_token"].as_str().unwrap_or_else(|| panic!("{claimed}")).to_owned()
     }
 
