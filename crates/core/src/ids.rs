@@ -104,6 +104,11 @@ id!(
     SessionId, "worker session", "wrk_"
 );
 
+id!(
+    /// A bulk operation.
+    OperationId, "operation", "op_"
+);
+
 fn encode(value: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = [0u8; ENCODED_LEN];
     let mut rest = value;

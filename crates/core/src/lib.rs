@@ -22,6 +22,7 @@ pub mod limits;
 pub mod message;
 pub mod minutes;
 pub mod name;
+pub mod operation;
 pub mod outcome;
 pub mod queue;
 pub mod retry;
@@ -32,6 +33,6 @@ pub mod time;
 pub mod timeline;
 pub mod verdict;
 
-pub use ids::{JobId, SessionId};
+pub use ids::{JobId, OperationId, SessionId};
 pub use lease::{Fence, Term};
 pub use time::{Mono, Now, Wall};

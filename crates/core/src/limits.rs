@@ -70,6 +70,24 @@ pub const PAGE_MAX: usize = 500;
 pub const SCAN_ROWS: usize = 100_000;
 /// Most final jobs that are removed at once by name.
 pub const DELETED_AT_ONCE: usize = 500;
+/// Most jobs that a bulk operation can name one by one.
+pub const OPERATION_IDS: usize = 1_000;
+/// Jobs of a bulk operation that are acted upon at a time.
+pub const OPERATION_CHUNK: usize = 250;
+/// Most jobs per second of a bulk operation.
+pub const OPERATION_RATE: u32 = 10_000;
+/// Jobs per second of a bulk operation that does not say.
+pub const OPERATION_RATE_DEFAULT: u32 = 500;
+/// Most bulk operations under way at a time.
+pub const OPERATIONS_RUNNING: usize = 16;
+/// Bulk operations that are remembered after they are over.
+pub const OPERATIONS_KEPT: usize = 200;
+/// Longest reason of a bulk operation, and longest description of a saved view, in bytes.
+pub const REMARK_BYTES: usize = 1_024;
+/// Most intervals of a histogram.
+pub const HISTOGRAM_BUCKETS: usize = 500;
+/// Intervals of a histogram when the caller does not say.
+pub const HISTOGRAM_BUCKETS_DEFAULT: usize = 60;
 /// How long an idempotency key is remembered.
 pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 3600);
 /// How far ahead of the leader's term the highest term of a worker may be. Terms grow by one at each

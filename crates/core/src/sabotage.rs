@@ -61,6 +61,10 @@ pub enum Bug {
     NothingTakenBack,
     /// A failure is counted although its job, and so the end of its attempt, turned out never to have been.
     FailureOfVanishedKept,
+    /// A bulk operation acts upon jobs before it is durable that it will.
+    OperationUnplanned,
+    /// A bulk operation takes a job that ended again for one that it has not replayed yet.
+    OperationWithoutBoundary,
     /// The store ends a job for its handler without comparing the fence.
     CompleteByJobId,
     /// A job that its handler had ended goes on as the leader thought it would.
@@ -95,7 +99,7 @@ pub enum Bug {
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 42] = [
+    pub const ALL: [Bug; 44] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -123,6 +127,8 @@ impl Bug {
         Bug::EndOfVanishedKept,
         Bug::NothingTakenBack,
         Bug::FailureOfVanishedKept,
+        Bug::OperationUnplanned,
+        Bug::OperationWithoutBoundary,
         Bug::CompleteByJobId,
         Bug::EndedElsewhereRunsAgain,
         Bug::InboxRowTwice,

@@ -233,10 +233,36 @@ impl Filter {
         Filter { expr: Expr::All(vec![self.expr, other.expr]) }
     }
 
+    /// The same jobs at this moment, in words whose meaning does not move on with the time: ages become moments.
+    #[must_use]
+    pub fn pinned(&self, now: Wall) -> Filter {
+        Filter { expr: pinned(&self.expr, now) }
+    }
+
     /// Jobs in one of these states.
     #[must_use]
     pub fn in_states(states: &[State]) -> Filter {
         Filter { expr: Expr::Term(Term::State(states.to_vec())) }
+    }
+}
+
+fn pinned(expr: &Expr, now: Wall) -> Expr {
+    let each = |parts: &[Expr]| parts.iter().map(|part| pinned(part, now)).collect();
+    match expr {
+        Expr::All(parts) => Expr::All(each(parts)),
+        Expr::Any(parts) => Expr::Any(each(parts)),
+        Expr::Not(inner) => Expr::Not(Box::new(pinned(inner, now))),
+        Expr::Term(Term::Length(LengthField::Age, order, length)) => {
+            // Older than a length is taken in before a moment.
+            let order = match order {
+                Compare::Less => Compare::More,
+                Compare::AtMost => Compare::AtLeast,
+                Compare::More => Compare::Less,
+                Compare::AtLeast => Compare::AtMost,
+            };
+            Expr::Term(Term::Moment(MomentField::Created, order, now - *length))
+        }
+        Expr::Term(term) => Expr::Term(term.clone()),
     }
 }
 

@@ -105,8 +105,9 @@ impl Narrowed {
             TextField::Kind => self.kind = self.kind.take().or_else(|| value.text.parse().ok()),
             TextField::Tag => self.tag = self.tag.take().or_else(|| Some(value.text.clone())),
             TextField::Key => self.unique_key = self.unique_key.take().or_else(|| Some(value.text.clone())),
-            // Only failed jobs have a group, and those end as dead; others may still be retrying.
-            TextField::Worker | TextField::Error | TextField::Reason | TextField::Failure => {}
+            // The last attempt of a job that succeeded did not fail.
+            TextField::Failure => self.keep_states(|state| state != State::Succeeded),
+            TextField::Worker | TextField::Error | TextField::Reason => {}
         }
     }
 

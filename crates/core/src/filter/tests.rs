@@ -275,3 +275,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_pinned_filter_means_the_same_jobs_for_ever() {
+    let now = Wall(1_700_000_100_000_000);
+    for (text, holds) in [
+        ("age>99s", true),
+        ("age>100s", false),
+        ("age>=100s", true),
+        ("age<101s", true),
+        ("-age<=100s", false),
+    ] {
+        let filter = Filter::parse(text).unwrap();
+        let pinned = filter.pinned(now);
+        assert_eq!(filter.admits(&facts(), now), holds, "{text}");
+        for later in [now, now + Duration::from_secs(3600)] {
+            assert_eq!(pinned.admits(&facts(), later), holds, "{text} as {pinned}");
+        }
+        assert_eq!(Filter::parse(&pinned.to_string()), Ok(pinned), "{text}");
+    }
+}

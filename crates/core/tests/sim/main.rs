@@ -10,6 +10,7 @@
 //! - `doors.rs`: jobs that are submitted and ended in transactions of users, of which the leader learns late.
 //! - `limits.rs`: limits and closed keys, which no leader may forget.
 //! - `parents.rs`: jobs that wait for others.
+//! - `operations.rs`: bulk operations, whose leader crashes between any two steps.
 //! - `bugs.rs`: deliberate mistakes in the protocol, each of which must be caught.
 
 mod bugs;
@@ -24,6 +25,7 @@ mod faults;
 mod limits;
 mod minutes;
 mod net;
+mod operations;
 mod parents;
 mod random;
 mod rng;
