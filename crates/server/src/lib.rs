@@ -21,6 +21,7 @@ pub mod inbox;
 pub mod late;
 pub mod listener;
 pub mod metrics;
+pub mod operations;
 pub mod outbox;
 pub mod payloads;
 pub mod relay;

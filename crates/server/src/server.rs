@@ -41,6 +41,7 @@ use crate::ids::JobIds;
 use crate::inbox::{Inbox, Message};
 use crate::listener::Listeners;
 use crate::metrics::Metrics;
+use crate::operations::OperationsTask;
 use crate::payloads::Payloads;
 use crate::relay::{self, Relay, RelayOptions, RelayParts, SECRET_BYTES};
 use crate::releasable::ReleasableStore;
@@ -178,6 +179,7 @@ pub struct ServerHandle {
     store: Arc<ReleasableStore>,
     presence: Option<Presence>,
     sql_intake: Option<SqlIntake>,
+    operations: Option<OperationsTask>,
     thread: Option<JoinHandle<()>>,
     /// What uses Redis beside the calls.
     tasks: Tasks,
@@ -206,6 +208,7 @@ impl Server {
         }
         let presence = Some(Presence::start(service.membership().clone()));
         let sql_intake = SqlIntake::start(&service);
+        let operations = Some(OperationsTask::start(&service));
         for session in &options.local_sessions {
             service.gateway().register_local(*session);
         }
@@ -224,6 +227,7 @@ impl Server {
             store,
             presence,
             sql_intake: Some(sql_intake),
+            operations,
             thread: Some(thread),
             tasks,
         })
@@ -262,6 +266,7 @@ impl ServerHandle {
     pub async fn stop(mut self) {
         self.begin_to_stop();
         drop(self.sql_intake.take());
+        drop(self.operations.take());
         // Behind everything that clients have asked until now.
         self.service.inbox().send(Message::Stop).await;
         let ended = |phase: &Phase| matches!(phase, Phase::Stopped | Phase::Failed(_));
@@ -346,6 +351,7 @@ fn lead(
         purge_step: options.coordinator.prune_limit,
         streams: AtomicU64::new(0),
         accelerator: options.redis.clone().map(|redis| Accelerator::new(redis, options.allow_buffered)),
+        operations: Default::default(),
     });
     let parts = WriterParts { store: store.clone(), payloads, waiters, clock, busy, observer };
     let thread = CoordinatorThread {

@@ -6,9 +6,12 @@
 
 mod ask;
 mod cluster;
+mod documents;
 mod doors;
 mod limits;
+mod operations;
 mod related;
+mod search;
 mod statistics;
 mod told;
 
@@ -22,10 +25,11 @@ use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::Refusal;
 use ganger_core::coordinator::view::{Explanation, QueueView, Stats, WorkerView};
 use ganger_core::event::Event;
+use ganger_core::fingerprint::Fingerprint;
 use ganger_core::job::{JobSpec, State};
 use ganger_core::name::QueueName;
 use ganger_core::queue::QueueSettings;
-use ganger_core::{JobId, SessionId};
+use ganger_core::{JobId, OperationId, SessionId};
 use ganger_store::read::{ListQuery, Page, StoredJob};
 use ganger_store::{Store, StoreError};
 use tokio::sync::{broadcast, watch};
@@ -37,11 +41,15 @@ use crate::coordinator_thread::Phase;
 use crate::gateway::Gateway;
 use crate::ids::JobIds;
 use crate::inbox::Inbox;
+use crate::operations::Operations;
 use crate::waiters::Waiters;
 use crate::writer::Busy;
 
 pub use cluster::{ClusterSeen, Role, role};
+pub use documents::View;
+pub use operations::{NewOperation, NewTarget, Preview, Started};
 pub use related::{RELATED_MAX, RelatedJobs};
+pub use search::{Pages, Survey};
 
 /// The longest that [`Service::wait`] waits.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -80,6 +88,8 @@ pub struct Parts {
     pub streams: AtomicU64,
     /// Redis, if there is one.
     pub accelerator: Option<Accelerator>,
+    /// Bulk operations, while this server leads.
+    pub operations: Operations,
 }
 
 /// An event with its number, which only grows within one life of the leader.
@@ -147,6 +157,21 @@ pub enum ServiceError {
     /// The coordinator refused.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// There is no such saved view.
+    #[error("there is no view `{0}`")]
+    NoSuchView(String),
+    /// There is no such bulk operation, or it was over long ago.
+    #[error("there is no operation {0}")]
+    NoSuchOperation(OperationId),
+    /// There is no such group of failures, or it was not seen for long.
+    #[error("there is no failure group {0}")]
+    NoSuchFailure(Fingerprint),
+    /// More documents of a sort than are kept.
+    #[error("there are {1} {0} already, the most that are kept")]
+    TooMany(&'static str, usize),
+    /// The key of a bulk operation came before with another request.
+    #[error("this Idempotency-Key came before with another body")]
+    KeyReused,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -228,12 +253,12 @@ impl Service {
         }
     }
 
-    /// One page of jobs.
+    /// One page of jobs. A filter is made as narrow as an index can be.
     ///
     /// # Errors
     /// The store cannot be read.
     pub async fn list(&self, query: ListQuery) -> Answer<Page> {
-        Ok(self.0.store.list(&query, self.0.clock.now().wall).await?)
+        self.search(query).await
     }
 
     /// The names of the workers that run these jobs, as far as the leader can tell.
@@ -458,17 +483,6 @@ impl Service {
     /// An id for a job that is submitted by another way than [`Service::submit`].
     pub(crate) fn next_job_id(&self) -> JobId {
         self.0.ids.next(self.0.clock.now().wall)
-    }
-
-    /// Which of these jobs are in the store, live or final.
-    pub(crate) async fn exist(&self, ids: &[JobId]) -> Answer<HashSet<JobId>> {
-        let found = self.0.store.jobs(ids, self.0.clock.now().wall).await?;
-        Ok(found.into_iter().map(|job| job.id).collect())
-    }
-
-    pub(crate) async fn stored(&self, id: JobId) -> Answer<StoredJob> {
-        let found = self.0.store.jobs(&[id], self.0.clock.now().wall).await?;
-        found.into_iter().next().ok_or(ServiceError::NoSuchJob(id))
     }
 }
 

@@ -135,6 +135,7 @@ pub async fn standby(options: ServerOptions) -> TestStandby {
         purge_step: 1,
         streams: Default::default(),
         accelerator: None,
+        operations: Default::default(),
     });
     let streams = CancellationToken::new();
     let router = server::router(&service, &options, Metrics::new("test"), streams.clone());

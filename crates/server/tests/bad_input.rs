@@ -12,13 +12,18 @@ use tokio::net::TcpStream;
 static CLIENT: LazyLock<Client> = LazyLock::new(Client::new);
 
 /// Every route that takes a body of fields.
-const BODY_ROUTES: [(&str, &str); 15] = [
+const BODY_ROUTES: &[(&str, &str)] = &[
     ("POST", "/v1/jobs"),
     ("POST", "/v1/jobs:batch"),
     ("POST", "/v1/jobs/job_01J9X7QK5V8M3N2P4R6S8T0V1W:cancel"),
     ("POST", "/v1/jobs/job_01J9X7QK5V8M3N2P4R6S8T0V1W:replay"),
     ("POST", "/v1/jobs/job_01J9X7QK5V8M3N2P4R6S8T0V1W:run-now"),
     ("PUT", "/v1/queues/mail"),
+    ("PUT", "/v1/views/mine"),
+    ("POST", "/v1/operations"),
+    ("POST", "/v1/operations/op_01J9X7QK5V8M3N2P4R6S8T0V1W:cancel"),
+    ("POST", "/v1/failures/0123456789abcdef:replay"),
+    ("POST", "/v1/failures/0123456789abcdef:discard"),
     ("PUT", "/v1/kinds/mail"),
     ("POST", "/v1/queues/mail:pause"),
     ("POST", "/v1/queues/mail:resume"),
@@ -208,6 +213,22 @@ const BAD_READS: &[&str] = &[
     "/v1/stats/timeseries?from=1970-01-01T00:00:00Z&step=1d",
     "/v1/stats/timeseries?queue=a%20b",
     "/v1/stats/timeseries?step=1m&step=2m",
+    "/v1/jobs?q=colour%3Ared",
+    "/v1/jobs?q=state%3Alost",
+    "/v1/jobs?q=%28",
+    "/v1/jobs?q=a&q=b",
+    "/v1/jobs?q=%22%00",
+    "/v1/jobs:histogram?buckets=0",
+    "/v1/jobs:histogram?buckets=x",
+    "/v1/jobs:histogram?limit=1",
+    "/v1/jobs:export?format=xml",
+    "/v1/jobs:export?include=everything",
+    "/v1/views/a%20b",
+    "/v1/operations/nonsense",
+    "/v1/failures/nonsense",
+    "/v1/failures?window=soon",
+    "/v1/failures?limit=0",
+    "/v1/failures?kind=a%20b",
 ];
 
 #[tokio::test]
@@ -276,7 +297,7 @@ async fn reads(url: &str) {
             refused(CLIENT.post(format!("{url}{path}")).body("{}"), &path).await;
         }
     }
-    for path in ["/v1/stats", "/v1/jobs/x", "/livez"] {
+    for path in ["/v1/stats", "/v1/jobs/x/attempts", "/livez"] {
         let problem = refused(CLIENT.delete(format!("{url}{path}")), path).await;
         assert_eq!(problem["code"], "method_not_allowed", "{path}");
     }

@@ -210,6 +210,21 @@ impl ListQuery {
         Some(self)
     }
 
+    /// The page of the jobs that match among these, which were found by their ids.
+    #[must_use]
+    pub fn page_of(&self, mut jobs: Vec<StoredJob>, now: Wall) -> Page {
+        jobs.sort_unstable_by_key(|job| std::cmp::Reverse(job.id));
+        jobs.dedup_by_key(|job| job.id);
+        let mut page = PageBuilder::new(self, limits::SCAN_ROWS);
+        for job in jobs.into_iter().filter(|job| self.before.is_none_or(|before| job.id < before)) {
+            let (id, matching) = (job.id, self.matches(&job, now).then_some(job));
+            if page.look_at(id, matching).is_break() {
+                break;
+            }
+        }
+        page.finish()
+    }
+
     /// Whether the filter, if there is one, admits a job.
     #[must_use]
     pub fn admits(&self, job: &StoredJob, now: Wall) -> bool {

@@ -881,6 +881,9 @@ pub struct ListRequest {
     /// 0: 50. At most 500.
     #[prost(uint32, tag = "9")]
     pub limit: u32,
+    /// A filter, as of GET /v1/jobs?q=. It and every other condition must hold.
+    #[prost(string, tag = "10")]
+    pub q: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListResponse {
@@ -888,8 +891,12 @@ pub struct ListResponse {
     pub jobs: ::prost::alloc::vec::Vec<Job>,
     #[prost(string, tag = "2")]
     pub next_cursor: ::prost::alloc::string::String,
+    /// Whether every row that could match was looked at; if not, the next page continues the search.
     #[prost(bool, tag = "3")]
     pub complete: bool,
+    /// Rows that were looked at.
+    #[prost(uint64, tag = "4")]
+    pub examined: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RelatedRequest {

@@ -37,10 +37,23 @@ impl Accelerator {
             Err(
                 ServiceError::NoSuchJob(_)
                 | ServiceError::WrongState(..)
+                | ServiceError::NoSuchView(_)
+                | ServiceError::NoSuchOperation(_)
+                | ServiceError::NoSuchFailure(_)
+                | ServiceError::TooMany(..)
+                | ServiceError::KeyReused
                 | ServiceError::Refused(_)
                 | ServiceError::Store(_)
                 | ServiceError::NotReady(_),
             ) => {}
+        }
+    }
+
+    /// These jobs were removed, or may have been: nobody is shown them again.
+    pub(crate) async fn deleted(&self, ids: &[JobId], answer: &Answer<u64>) {
+        let lasting = if answer.is_ok() { TOMBSTONE } else { LONG_TOMBSTONE };
+        for id in ids {
+            self.redis().forget(*id, lasting).await;
         }
     }
 

@@ -185,10 +185,32 @@ pub struct JobPage {
 /// How much a list looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ScanBody {
+    /// `index`: only rows that match were looked at. `bounded`: others too, up to 100,000 of them.
+    pub mode: ScanMode,
     /// Rows that were looked at.
     pub examined: usize,
     /// Whether every row that could match was; if not, the next page continues the search.
     pub complete: bool,
+}
+
+/// How rows were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ScanMode {
+    /// Only rows that match were looked at.
+    Index,
+    /// Others too, within a bound.
+    Bounded,
+}
+
+impl ScanBody {
+    /// So many rows were looked at, of which so many matched.
+    #[must_use]
+    pub fn new(examined: usize, matched: usize, complete: bool) -> ScanBody {
+        // One more than a page holds tells whether there is a next one.
+        let mode = if examined <= matched + 1 { ScanMode::Index } else { ScanMode::Bounded };
+        ScanBody { mode, examined, complete }
+    }
 }
 
 /// Every recorded attempt of a job, first to last.

@@ -8,12 +8,15 @@
 mod cluster;
 pub mod duration;
 mod explain;
+mod failure;
 mod job;
 mod kind;
 mod limits;
+mod operation;
 mod problem;
 mod queue;
 mod related;
+mod search;
 mod stats;
 mod submit;
 mod timeseries;
@@ -22,16 +25,21 @@ mod worker;
 pub use cluster::{ClusterBody, LeaderBody, RoleName, ServerBody};
 pub use duration::{HumanDuration, Timeout};
 pub use explain::{ExplainBody, GateBody, PositionBody};
-pub use job::{AttemptBody, AttemptsBody, CancelBody, JobBody, JobPage, ProgressBody, RetryBody, ScanBody};
+pub use failure::{FailureBody, FailuresBody, GroupRequest};
+pub use job::{
+    AttemptBody, AttemptsBody, CancelBody, JobBody, JobPage, ProgressBody, RetryBody, ScanBody, ScanMode,
+};
 pub use kind::{KindBody, KindPut, KindsBody};
 pub use limits::{
     AgeingBody, KeyBody, KeyClose, KeysBody, OrNone, QueueLimitsBody, QueueLimitsPut, RateError, RateText,
 };
+pub use operation::{OperationBody, OperationRequest, OperationsBody, PreviewBody};
 pub use problem::{FieldProblem, ProblemBody};
 pub use queue::{
     CountsBody, KeepBody, PurgeBody, QueueBody, QueuePut, QueuesBody, RetentionBody, RetentionPut,
 };
 pub use related::{RelatedBody, RelatedPage, RelationsBody};
+pub use search::{BucketBody, HistogramBody, ViewBody, ViewPut, ViewsBody};
 pub use stats::{
     CapabilitiesBody, CheckBody, FindingBody, KindStatsBody, LimitsBody, ReadyBody, StatsBody, VerdictBody,
 };

@@ -29,6 +29,12 @@ pub struct ProblemBody {
     /// Names the request in the server's log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+    /// Of a filter that cannot be understood: the byte at which it stops making sense.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<usize>,
+    /// What could stand there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<String>,
 }
 
 /// What is wrong with one part of a request.

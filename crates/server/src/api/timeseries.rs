@@ -195,7 +195,7 @@ impl TimeseriesBody {
             to: from + length,
             by,
             series,
-            scan: ScanBody { examined: timeline.examined, complete: timeline.complete },
+            scan: ScanBody::new(timeline.examined, timeline.examined, timeline.complete),
         }
     }
 }

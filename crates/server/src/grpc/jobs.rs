@@ -138,6 +138,7 @@ impl Jobs for JobsDoor {
             jobs: page.jobs.into_iter().map(shown).collect(),
             next_cursor: page.next.map(|id| id.to_string()).unwrap_or_default(),
             complete: page.complete,
+            examined: page.examined as u64,
         }))
     }
 

@@ -1,7 +1,10 @@
 //! Jobs and attempts as they travel to programs.
 
+use std::sync::Arc;
+
 use ganger_core::change::AttemptRecord;
 use ganger_core::dependency::Edge;
+use ganger_core::filter::Filter;
 use ganger_core::job::State;
 use ganger_core::{JobId, Wall, limits};
 use ganger_proto::v1;
@@ -73,6 +76,10 @@ pub(super) fn query(wire: v1::ListRequest) -> Result<ListQuery, Problem> {
         let state = ganger_core::job::State::parse(text);
         states.push(state.ok_or_else(|| Problem::parameter("states", "has a word that is not a state"))?);
     }
+    let filter = match wire.q.trim().is_empty() {
+        true => None,
+        false => Some(Arc::new(Filter::parse(&wire.q).map_err(|error| Problem::filter("q", error))?)),
+    };
     let limit = match usize::try_from(wire.limit).unwrap_or(usize::MAX) {
         0 => limits::PAGE_DEFAULT,
         limit if limit <= limits::PAGE_MAX => limit,
@@ -89,7 +96,7 @@ pub(super) fn query(wire: v1::ListRequest) -> Result<ListQuery, Problem> {
         unique_key: given(wire.unique_key),
         created_from: wire.created_from.map(|at| wall("created_from", at)).transpose()?,
         created_before: wire.created_before.map(|at| wall("created_before", at)).transpose()?,
-        filter: None,
+        filter,
         before: given(wire.cursor).map(|text| named("cursor", &text)).transpose()?,
         limit,
     })

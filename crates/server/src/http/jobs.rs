@@ -37,6 +37,7 @@ struct Verbs;
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Verbs::openapi())
         .routes(routes!(submit))
+        .routes(routes!(delete))
         .route("/v1/jobs/{id}", axum::routing::post(verb))
 }
 
@@ -275,6 +276,18 @@ async fn run_now(app: &App, id: &str, params: &Params, request: Request) -> Answ
     let id = prepare(id, params, request).await?;
     app.service.run_now(id).await?;
     show(app, id).await
+}
+
+/// Delete a final job
+///
+/// For ever, with its attempts and logs. A live one must be cancelled first.
+#[utoipa::path(delete, path = "/v1/jobs/{id}", tag = "jobs", params(("id" = String, Path)),
+    responses((status = 204, description = "It is gone"), (status = 404, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "It is live")))]
+async fn delete(State(app): State<App>, Segment(id): Segment, params: Params, request: Request) -> Answer {
+    let id = prepare(&id, &params, request).await?;
+    app.service.delete(id).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 async fn prepare(id: &str, params: &Params, request: Request) -> Result<JobId, Problem> {

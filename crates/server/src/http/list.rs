@@ -1,9 +1,12 @@
 //! Listing jobs, page by page.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse as _;
+use ganger_core::filter::Filter;
 use ganger_core::job::State as JobState;
 use ganger_core::limits;
 use ganger_store::read::{ListQuery, StoredJob};
@@ -16,18 +19,9 @@ use super::shown::{self, Include};
 use super::{App, cursor};
 use crate::api::{JobPage, ProblemBody, ScanBody};
 
-const PARAMS: &[&str] = &[
-    "state",
-    "queue",
-    "kind",
-    "tag",
-    "unique_key",
-    "created_from",
-    "created_before",
-    "limit",
-    "cursor",
-    "include",
-];
+/// What says which jobs, here and wherever jobs are looked for.
+pub(super) const FILTERS: [&str; 8] =
+    ["q", "state", "queue", "kind", "tag", "unique_key", "created_from", "created_before"];
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list))
@@ -35,9 +29,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List jobs
 ///
-/// Newest first. Every filter must hold. The next page is asked for with `cursor` and the same filters.
+/// Newest first. `q` is a filter such as `state:dead kind:mail.* error~timeout age<2h payload.user.id:42`; it and
+/// every other filter must hold. A search without a fitting index looks at up to 100,000 rows at a time, and says so. The next page is asked for with `cursor` and the same filters.
 #[utoipa::path(get, path = "/v1/jobs", tag = "jobs",
     params(
+        ("q" = Option<String>, Query, description = "A filter; docs/search.md has the language"),
         ("state" = Option<String>, Query, description = "Repeat it, or separate several with commas"),
         ("queue" = Option<String>, Query),
         ("kind" = Option<String>, Query),
@@ -51,8 +47,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
     responses((status = 200, body = JobPage), (status = 400, body = ProblemBody)))]
 async fn list(State(app): State<App>, params: Params) -> Answer {
-    params.only(PARAMS)?;
-    let mut query = query(&params)?;
+    params.only(&[&FILTERS[..], &["limit", "cursor", "include"]].concat())?;
+    let mut query = ListQuery { limit: limit(&params)?, ..query(&params)? };
     if let Some(text) = params.one("cursor")? {
         query.before = Some(cursor::decode(&query, text)?);
     }
@@ -66,8 +62,8 @@ async fn list(State(app): State<App>, params: Params) -> Answer {
         let worker = stored.lease.and_then(|lease| names.get(&lease.session).cloned());
         shown::job(stored, None, worker, include, now)
     };
+    let scan = ScanBody::new(page.examined, page.jobs.len(), page.complete);
     let items = page.jobs.into_iter().map(item).collect();
-    let scan = ScanBody { examined: page.examined, complete: page.complete };
     let mut response = Json(JobPage { items, next_cursor, scan }).into_response();
     if let Some(value) = link.and_then(|link| HeaderValue::from_str(&link).ok()) {
         response.headers_mut().insert(header::LINK, value);
@@ -75,7 +71,8 @@ async fn list(State(app): State<App>, params: Params) -> Answer {
     Ok(response)
 }
 
-fn query(params: &Params) -> Result<ListQuery, Problem> {
+/// Which jobs are asked for.
+pub(super) fn query(params: &Params) -> Result<ListQuery, Problem> {
     let mut states = Vec::new();
     for text in params.many("state") {
         let state = JobState::parse(text).ok_or_else(|| {
@@ -87,13 +84,12 @@ fn query(params: &Params) -> Result<ListQuery, Problem> {
             states.push(state);
         }
     }
-    let limit = match params.parsed::<usize>("limit")? {
-        None => limits::PAGE_DEFAULT,
-        Some(limit) if (1..=limits::PAGE_MAX).contains(&limit) => limit,
-        Some(limit) => {
-            let detail = format!("is {limit}, allowed are 1 to {}", limits::PAGE_MAX);
-            return Err(Problem::parameter("limit", detail));
+    let filter = match params.one("q")? {
+        Some(text) if !text.trim().is_empty() => {
+            Some(Arc::new(Filter::parse(text).map_err(|error| Problem::filter("?q", error))?))
         }
+        // An empty search field is no filter.
+        Some(_) | None => None,
     };
     Ok(ListQuery {
         states,
@@ -103,10 +99,21 @@ fn query(params: &Params) -> Result<ListQuery, Problem> {
         unique_key: bounded(params, "unique_key", limits::KEY_BYTES)?,
         created_from: params.parsed("created_from")?,
         created_before: params.parsed("created_before")?,
-        filter: None,
+        filter,
         before: None,
-        limit,
+        limit: limits::PAGE_DEFAULT,
     })
+}
+
+fn limit(params: &Params) -> Result<usize, Problem> {
+    match params.parsed::<usize>("limit")? {
+        None => Ok(limits::PAGE_DEFAULT),
+        Some(limit) if (1..=limits::PAGE_MAX).contains(&limit) => Ok(limit),
+        Some(limit) => {
+            let detail = format!("is {limit}, allowed are 1 to {}", limits::PAGE_MAX);
+            Err(Problem::parameter("limit", detail))
+        }
+    }
 }
 
 fn bounded(params: &Params, name: &str, most: usize) -> Result<Option<String>, Problem> {
@@ -119,7 +126,7 @@ fn bounded(params: &Params, name: &str, most: usize) -> Result<Option<String>, P
     }
 }
 
-fn include(params: &Params) -> Result<Include, Problem> {
+pub(super) fn include(params: &Params) -> Result<Include, Problem> {
     let mut include = Include { payload: false, result: false };
     for part in params.many("include") {
         match part {

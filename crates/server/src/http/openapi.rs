@@ -10,8 +10,8 @@ use utoipa_axum::routes;
 
 use super::problem::PROBLEM_JSON;
 use super::{
-    App, batch, claim, cluster, event_stream, health, import, job_reads, jobs, keys, kinds, list, page,
-    queues, related, stats, timeseries, workers,
+    App, batch, claim, cluster, event_stream, export, failures, health, histogram, import, job_reads, jobs,
+    keys, kinds, list, operations, page, queues, related, stats, timeseries, views, workers,
 };
 
 #[derive(OpenApi)]
@@ -31,6 +31,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(batch::routes())
         .merge(import::routes())
         .merge(list::routes())
+        .merge(histogram::routes())
+        .merge(export::routes())
+        .merge(views::routes())
+        .merge(failures::routes())
+        .merge(operations::routes())
         .merge(job_reads::routes())
         .merge(related::routes())
         .merge(queues::routes())

@@ -6,6 +6,7 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ganger_core::coordinator::port::Refusal;
+use ganger_core::filter::FilterError;
 use ganger_core::job::State;
 use ganger_store::StoreError;
 
@@ -87,6 +88,9 @@ codes! {
     /// A cursor that this list did not give.
     InvalidCursor "invalid_cursor" BAD_REQUEST false "The cursor does not belong to this list"
         "Repeat the filters of the first page with its cursor, or begin again without one.";
+    /// A filter that cannot be understood.
+    InvalidFilter "invalid_filter" BAD_REQUEST false "The filter cannot be understood"
+        "`position` is the byte at which it stops making sense, `expected` what could stand there; see docs/search.md.";
     /// A server that does not belong to the cluster.
     RelayRefused "relay_refused" UNAUTHORIZED false "The request was not relayed by a server of this cluster"
         "Clients must not send Ganger-Relay. Servers need the same cluster secret, and clocks within 30 s of each other.";
@@ -108,6 +112,15 @@ codes! {
     /// The worker does not exist.
     NoSuchWorker "no_such_worker" NOT_FOUND false "There is no such worker"
         "List the workers with GET /v1/workers.";
+    /// The saved view does not exist.
+    NoSuchView "no_such_view" NOT_FOUND false "There is no such view"
+        "List the views with GET /v1/views.";
+    /// The bulk operation does not exist.
+    NoSuchOperation "no_such_operation" NOT_FOUND false "There is no such operation"
+        "List the operations with GET /v1/operations; the last 200 that are over are remembered.";
+    /// The group of failures does not exist.
+    NoSuchFailure "no_such_failure" NOT_FOUND false "There is no such group of failures"
+        "List the groups with GET /v1/failures; one that was not seen for 90 days is forgotten.";
     /// The job ended without a result.
     NoResult "no_result" NOT_FOUND false "The job has no result"
         "Only a job that succeeded has one; see its attempts for why it did not.";
@@ -120,6 +133,12 @@ codes! {
     /// The job's state does not allow it.
     WrongState "wrong_state" CONFLICT false "The job's state does not allow this"
         "Look at the job first: its state has changed.";
+    /// The bulk operation is over.
+    OperationOver "operation_over" CONFLICT false "The operation is over"
+        "What it has done stays done; begin another one.";
+    /// More views or operations than are kept.
+    TooMany "too_many" CONFLICT false "There are too many of these"
+        "Delete a view, or wait for an operation to end.";
     /// Another job holds the unique key.
     UniqueKeyHeld "unique_key_held" CONFLICT false "Another job holds the unique key"
         "Wait for that job to end, or cancel it.";
@@ -206,13 +225,15 @@ pub struct Problem {
     pub detail: String,
     /// What is wrong with which part of the request.
     pub errors: Vec<FieldProblem>,
+    /// Where a filter stops making sense.
+    pub filter: Option<Box<FilterError>>,
 }
 
 impl Problem {
     /// A problem of that sort.
     #[must_use]
     pub fn new(code: Code, detail: impl Into<String>) -> Problem {
-        Problem { code, detail: detail.into(), errors: Vec::new() }
+        Problem { code, detail: detail.into(), errors: Vec::new(), filter: None }
     }
 
     /// Fields that are not valid, at least one.
@@ -227,7 +248,7 @@ impl Problem {
         if errors.len() > 1 {
             detail.push_str(&format!(" (and {} more)", errors.len() - 1));
         }
-        Problem { code: Code::ValidationFailed, detail, errors }
+        Problem { code: Code::ValidationFailed, detail, errors, filter: None }
     }
 
     /// A parameter that cannot be read.
@@ -238,6 +259,19 @@ impl Problem {
             code: Code::InvalidParameter,
             errors: vec![FieldProblem::new(format!("?{name}"), detail.clone())],
             detail: format!("`{name}` {detail}"),
+            filter: None,
+        }
+    }
+
+    /// A filter that cannot be understood, in that part of the request: `?q`, `/filter`.
+    #[must_use]
+    pub fn filter(pointer: &str, error: FilterError) -> Problem {
+        let detail = error.to_string();
+        Problem {
+            code: Code::InvalidFilter,
+            errors: vec![FieldProblem::new(pointer, detail.clone())],
+            detail,
+            filter: Some(Box::new(error)),
         }
     }
 
@@ -254,6 +288,8 @@ impl Problem {
             errors: self.errors.clone(),
             retryable: self.code.retryable(),
             request_id: request_id.map(Into::into),
+            position: self.filter.as_ref().map(|filter| filter.position),
+            expected: self.filter.iter().flat_map(|f| &f.expected).map(|text| (*text).to_owned()).collect(),
         }
     }
 
@@ -291,6 +327,11 @@ impl From<ServiceError> for Problem {
         match error {
             ServiceError::NoSuchJob(_) => Problem::new(Code::NoSuchJob, detail),
             ServiceError::WrongState(..) => Problem::new(Code::WrongState, detail),
+            ServiceError::NoSuchView(_) => Problem::new(Code::NoSuchView, detail),
+            ServiceError::NoSuchOperation(_) => Problem::new(Code::NoSuchOperation, detail),
+            ServiceError::NoSuchFailure(_) => Problem::new(Code::NoSuchFailure, detail),
+            ServiceError::TooMany(..) => Problem::new(Code::TooMany, detail),
+            ServiceError::KeyReused => Problem::new(Code::IdempotencyKeyReused, detail),
             ServiceError::Refused(refusal) => refusal.into(),
             ServiceError::Store(error) => error.into(),
             ServiceError::NotReady(_) => Problem::new(Code::NotReady, detail),

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use ganger_core::Wall;
-use ganger_core::job::State;
 use ganger_store::read::StoredJob;
 use serde_json::value::RawValue;
 
@@ -90,22 +89,8 @@ struct Times {
 
 impl Times {
     fn of(stored: &StoredJob, now: Wall) -> Times {
-        let last = stored.last_attempt.as_ref();
         let ended = stored.end.as_ref().map_or(now, |end| end.at);
-        let queue = match (stored.state, &stored.lease, last) {
-            (_, Some(lease), _) => Some(lease.at.since(stored.due_at)),
-            (State::Queued, None, _) => Some(now.since(stored.due_at)),
-            // It waits for a moment or for others, not for a worker.
-            (State::Scheduled | State::Blocked | State::Retrying, None, _) => None,
-            (_, None, Some(attempt)) => Some(attempt.leased_at.since(stored.due_at)),
-            (_, None, None) => Some(ended.since(stored.due_at)),
-        };
-        let execution = match (&stored.lease, last) {
-            (Some(lease), _) => Some(now.since(lease.at)),
-            (None, Some(attempt)) => Some(attempt.ended_at.since(attempt.started_at)),
-            (None, None) => None,
-        };
-        Times { queue, execution, total: ended.since(stored.created_at) }
+        Times { queue: stored.waited(now), execution: stored.ran(now), total: ended.since(stored.created_at) }
     }
 }
 
@@ -127,7 +112,7 @@ mod tests {
     use super::*;
     use ganger_core::JobId;
     use ganger_core::change::End;
-    use ganger_core::job::JobSpec;
+    use ganger_core::job::{JobSpec, State};
     use ganger_core::rules::Standing;
 
     fn stored() -> StoredJob {

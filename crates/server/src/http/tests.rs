@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ganger_core::{Mono, Now, Wall};
 use serde_json::Value;
 
-use super::{HttpOptions, claim, jobs, openapi, queues, workers};
+use super::{HttpOptions, claim, failures, jobs, openapi, operations as bulk, queues, workers};
 
 /// Options with a clock that stands still.
 pub(super) fn options() -> HttpOptions {
@@ -54,6 +54,8 @@ fn every_verb_is_described_and_every_described_verb_exists() {
     dispatched.insert("/v1/queues/{queue}:claim".to_owned());
     dispatched.extend(claim::VERBS.map(|verb| format!("/v1/leases/{{token}}:{verb}")));
     dispatched.extend(workers::VERBS.map(|verb| format!("/v1/workers/{{id}}:{verb}")));
+    dispatched.extend(bulk::VERBS.map(|verb| format!("/v1/operations/{{id}}:{verb}")));
+    dispatched.extend(failures::VERBS.map(|verb| format!("/v1/failures/{{fingerprint}}:{verb}")));
     let described: BTreeSet<String> =
         operations().into_iter().map(|(_, path)| path).filter(|path| path.contains("}:")).collect();
     assert_eq!(dispatched, described);
@@ -67,7 +69,10 @@ fn the_routes_that_a_user_needs_are_all_described() {
         ("GET", "/v1/jobs"),
         ("POST", "/v1/jobs:batch"),
         ("POST", "/v1/jobs:import"),
+        ("GET", "/v1/jobs:histogram"),
+        ("GET", "/v1/jobs:export"),
         ("GET", "/v1/jobs/{id}"),
+        ("DELETE", "/v1/jobs/{id}"),
         ("GET", "/v1/jobs/{id}/attempts"),
         ("GET", "/v1/jobs/{id}/result"),
         ("GET", "/v1/jobs/{id}/payload"),
@@ -79,6 +84,14 @@ fn the_routes_that_a_user_needs_are_all_described() {
         ("GET", "/v1/queues"),
         ("GET", "/v1/queues/{queue}"),
         ("PUT", "/v1/queues/{queue}"),
+        ("GET", "/v1/views"),
+        ("PUT", "/v1/views/{name}"),
+        ("DELETE", "/v1/views/{name}"),
+        ("GET", "/v1/failures"),
+        ("GET", "/v1/failures/{fingerprint}"),
+        ("GET", "/v1/operations"),
+        ("POST", "/v1/operations"),
+        ("GET", "/v1/operations/{id}"),
         ("GET", "/v1/workers"),
         ("GET", "/v1/workers/{id}"),
         ("GET", "/v1/stats"),

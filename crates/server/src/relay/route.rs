@@ -2,8 +2,9 @@
 
 use axum::extract::Query;
 use axum::http::{Method, Uri};
-use ganger_core::JobId;
+use ganger_core::filter::Filter;
 use ganger_core::job::State;
+use ganger_core::{JobId, Wall};
 
 /// How a request is treated by a server that does not lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,13 +96,18 @@ fn is_here(path: &str) -> bool {
 /// because of the first; a second `:purge` tells a wrong number; a second `:claim` leases other jobs; a
 /// second `:log` logs twice.
 fn repeats(method: &Method, path: &str) -> Again {
-    if *method == Method::PUT && ["/v1/queues/", "/v1/kinds/"].iter().any(|head| path.starts_with(head)) {
+    if *method == Method::PUT
+        && ["/v1/queues/", "/v1/kinds/", "/v1/views/"].iter().any(|head| path.starts_with(head))
+    {
         return Again::Harmless;
     }
     if *method != Method::POST {
         return Again::No;
     }
-    if matches!(path, "/v1/jobs" | "/v1/jobs:batch") {
+    if matches!(path, "/v1/jobs" | "/v1/jobs:batch" | "/v1/operations") {
+        return Again::Keyed;
+    }
+    if path.starts_with("/v1/failures/") {
         return Again::Keyed;
     }
     let harmless: &[&str] = match path.split('/').nth(2) {
@@ -126,10 +132,17 @@ fn final_job(path: &str) -> Option<JobId> {
 }
 
 fn lists_only_final_jobs(uri: &Uri) -> bool {
-    if uri.path() != "/v1/jobs" {
+    if !matches!(uri.path(), "/v1/jobs" | "/v1/jobs:export" | "/v1/jobs:histogram") {
         return false;
     }
     let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else { return false };
+    let filters =
+        pairs.iter().filter(|(name, _)| name == "q").filter_map(|(_, text)| Filter::parse(text).ok());
+    // No moment is needed to tell the states of which a filter speaks.
+    let mut narrowed = filters.filter_map(|filter| filter.narrowed(Wall::default()).states);
+    if narrowed.any(|states| states.into_iter().all(State::is_final)) {
+        return true;
+    }
     let given = pairs.iter().filter(|(name, _)| name == "state").flat_map(|(_, value)| value.split(','));
     let mut states = given.filter(|text| !text.is_empty()).peekable();
     states.peek().is_some() && states.all(|text| State::parse(text).is_some_and(State::is_final))
@@ -174,6 +187,10 @@ mod tests {
             ("state=", Place::Leader),
             ("state=rubbish", Place::Leader),
             ("queue=dead", Place::Leader),
+            ("q=state%3Adead%20kind%3Aa", Place::Here),
+            ("q=-state%3Adead", Place::Leader),
+            ("q=state%3Adead%20or%20kind%3Aa", Place::Leader),
+            ("q=rubbish%28&state=dead", Place::Here),
         ] {
             assert_eq!(route("GET", &format!("/v1/jobs?{query}")).place, place, "{query}");
         }
@@ -191,6 +208,10 @@ mod tests {
             ("POST", "/v1/jobs/x:pause", Again::No),
             ("PUT", "/v1/queues/mail", Again::Harmless),
             ("PUT", "/v1/kinds/resize", Again::Harmless),
+            ("PUT", "/v1/views/mine", Again::Harmless),
+            ("POST", "/v1/operations", Again::Keyed),
+            ("POST", "/v1/operations/x:cancel", Again::No),
+            ("POST", "/v1/failures/x:replay", Again::Keyed),
             ("POST", "/v1/queues/a:b:pause", Again::Harmless),
             ("POST", "/v1/queues/mail:purge", Again::No),
             ("POST", "/v1/queues/mail:claim", Again::No),

@@ -10,6 +10,7 @@ mod faulty;
 mod life_of_a_job;
 mod link;
 mod metrics;
+mod operations;
 mod programs;
 mod relay;
 mod relay_attacks;

@@ -2,8 +2,10 @@
 
 mod bounds;
 mod limits;
+mod operations;
 mod parents;
 mod reads;
 mod requests;
+mod search;
 mod site;
 mod statistics;

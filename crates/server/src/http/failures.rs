@@ -1,0 +1,146 @@
+//! Groups of failures: list, get, and the verbs replay and discard on the dead jobs of a group.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse as _, Response};
+use ganger_core::filter::Filter;
+use ganger_core::fingerprint::Fingerprint;
+use ganger_core::limits;
+use ganger_core::name::Kind;
+use ganger_core::operation::Action;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::App;
+use super::fields::{self, Object};
+use super::observe::RouteLabel;
+use super::operations::{Wanted, begin, manner};
+use super::problem::{Code, Problem};
+use super::request::{self, Answer, Params, SMALL_BODY, Segment};
+use crate::api::{FailureBody, FailuresBody, GroupRequest, OperationBody, PreviewBody, ProblemBody};
+use crate::service::{NewOperation, NewTarget};
+
+/// Verbs of a group, as in `POST /v1/failures/{fingerprint}:replay`.
+pub(super) const VERBS: [&str; 2] = ["replay", "discard"];
+
+/// Groups that were seen within this time are listed, unless told otherwise.
+const WINDOW: Duration = Duration::from_secs(24 * 3600);
+
+#[derive(OpenApi)]
+#[openapi(paths(replay, discard))]
+struct Verbs;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Verbs::openapi())
+        .routes(routes!(list))
+        .routes(routes!(get))
+        .route("/v1/failures/{fingerprint}", axum::routing::post(verb))
+}
+
+/// List groups of failures
+///
+/// Attempts that failed for one cause, per kind: numbers, ids, addresses and the like do not tell causes apart. The last seen first.
+#[utoipa::path(get, path = "/v1/failures", tag = "failures",
+    params(
+        ("window" = Option<String>, Query, description = "Seen within this time; 24h if not given"),
+        ("kind" = Option<String>, Query, description = "Only of this kind"),
+        ("limit" = Option<usize>, Query, description = "1 to 500, 50 if not given"),
+    ),
+    responses((status = 200, body = FailuresBody), (status = 400, body = ProblemBody)))]
+async fn list(State(app): State<App>, params: Params) -> Answer {
+    params.only(&["window", "kind", "limit"])?;
+    let window = params.duration("window", limits::LONGEST)?.unwrap_or(WINDOW);
+    let kind = params.parsed::<Kind>("kind")?;
+    let limit = match params.parsed::<usize>("limit")? {
+        None => limits::PAGE_DEFAULT,
+        Some(limit) if (1..=limits::PAGE_MAX).contains(&limit) => limit,
+        Some(limit) => {
+            let detail = format!("is {limit}, allowed are 1 to {}", limits::PAGE_MAX);
+            return Err(Problem::parameter("limit", detail));
+        }
+    };
+    // Of one kind there may be few among many.
+    let read = if kind.is_some() { ganger_core::fingerprint::GROUPS } else { limit };
+    let groups = app.service.failures(app.now().wall - window, read).await?;
+    let of_kind = groups.into_iter().filter(|group| kind.as_ref().is_none_or(|kind| group.kind == *kind));
+    let items = of_kind.take(limit).map(FailureBody::from).collect();
+    Ok(Json(FailuresBody { items }).into_response())
+}
+
+/// Get a group of failures
+#[utoipa::path(get, path = "/v1/failures/{fingerprint}", tag = "failures",
+    params(("fingerprint" = String, Path)),
+    responses((status = 200, body = FailureBody), (status = 404, body = ProblemBody)))]
+async fn get(State(app): State<App>, Segment(segment): Segment, params: Params) -> Answer {
+    params.only(&[])?;
+    let group = app.service.failure(fingerprint(&segment)?).await?;
+    Ok(Json(FailureBody::from(group)).into_response())
+}
+
+async fn verb(
+    State(app): State<App>,
+    Segment(segment): Segment,
+    params: Params,
+    request: Request,
+) -> Response {
+    let (group, verb) = segment.rsplit_once(':').unwrap_or((&segment, ""));
+    let (label, answer) = match verb {
+        "replay" => ("/v1/failures/{fingerprint}:replay", replay(&app, group, &params, request).await),
+        "discard" => ("/v1/failures/{fingerprint}:discard", discard(&app, group, &params, request).await),
+        _ => {
+            let known = VERBS.join(", ");
+            let detail = format!("a group has the verbs {known}: POST /v1/failures/{{fingerprint}}:replay");
+            return Problem::new(Code::MethodNotAllowed, detail).into_response();
+        }
+    };
+    RouteLabel(label).on(answer)
+}
+
+/// Replay the dead jobs of a group
+///
+/// As a bulk operation: those whose last attempt failed so.
+#[utoipa::path(post, path = "/v1/failures/{fingerprint}:replay", tag = "failures",
+    params(("fingerprint" = String, Path)), request_body = GroupRequest,
+    responses((status = 202, body = OperationBody), (status = 200, body = PreviewBody),
+        (status = 404, body = ProblemBody)))]
+async fn replay(app: &App, group: &str, params: &Params, request: Request) -> Answer {
+    operate(app, Action::Replay, group, params, request).await
+}
+
+/// Delete the dead jobs of a group
+///
+/// As a bulk operation: those whose last attempt failed so. The group stays listed, with its count.
+#[utoipa::path(post, path = "/v1/failures/{fingerprint}:discard", tag = "failures",
+    params(("fingerprint" = String, Path)), request_body = GroupRequest,
+    responses((status = 202, body = OperationBody), (status = 200, body = PreviewBody),
+        (status = 404, body = ProblemBody)))]
+async fn discard(app: &App, group: &str, params: &Params, request: Request) -> Answer {
+    operate(app, Action::Delete, group, params, request).await
+}
+
+async fn operate(app: &App, action: Action, group: &str, params: &Params, request: Request) -> Answer {
+    params.only(&[])?;
+    let fingerprint = fingerprint(group)?;
+    let (headers, route) = (request.headers().clone(), format!("POST {}", request.uri().path()));
+    let bytes = request::body(request, SMALL_BODY).await?;
+    let text = fields::text(&bytes)?;
+    let text = if text.trim().is_empty() { "{}" } else { text };
+    let mut object = Object::parse(text, &["dry_run", "rate", "reason"], "")?;
+    let (dry_run, rate, reason) = manner(&mut object);
+    object.finish().map_err(Problem::fields)?;
+    let group = app.service.failure(fingerprint).await?;
+    let text = format!("state:dead kind:\"{}\" failure:{fingerprint}", group.kind);
+    let filter = Filter::parse(&text).map_err(|error| Problem::filter("/fingerprint", error))?;
+    let target = NewTarget::Filter(text, filter);
+    let new = NewOperation { action, target, rate, reason, id: None, fingerprint: String::new() };
+    let mut wanted = Wanted { new, dry_run };
+    wanted.keyed(app, &headers, &route, &bytes)?;
+    begin(app, wanted).await
+}
+
+fn fingerprint(text: &str) -> Result<Fingerprint, Problem> {
+    text.parse().map_err(|error| Problem::new(Code::InvalidParameter, format!("{error}")))
+}

@@ -1,0 +1,90 @@
+//! Saved views: filters with a name.
+
+use ganger_core::Wall;
+use ganger_core::coordinator::port::{Ask, Reply};
+use ganger_core::document::{Collection, DOCUMENTS, Document};
+use serde::{Deserialize, Serialize};
+
+use super::ask::misplaced;
+use super::{Answer, Service, ServiceError};
+
+/// A filter with a name, as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// The filter.
+    pub query: String,
+    /// What it is for, in words.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// When it was last set.
+    pub updated_at: Wall,
+}
+
+impl Service {
+    /// Every saved view, by name.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn views(&self) -> Answer<Vec<(String, View)>> {
+        let documents = self.0.store.documents(Collection::View).await?;
+        let read = |(name, body): (String, String)| match serde_json::from_str(&body) {
+            Ok(view) => Some((name, view)),
+            Err(error) => {
+                tracing::warn!("the saved view `{name}` cannot be read: {error}");
+                None
+            }
+        };
+        Ok(documents.into_iter().filter_map(read).collect())
+    }
+
+    /// One saved view.
+    ///
+    /// # Errors
+    /// There is no such view, or the store cannot be read.
+    pub async fn view(&self, name: &str) -> Answer<View> {
+        let found = self.views().await?.into_iter().find(|(known, _)| known == name);
+        found.map(|(_, view)| view).ok_or_else(|| ServiceError::NoSuchView(name.into()))
+    }
+
+    /// Sets a view, a new one or one that is there. `true` if it is new. Called by one at a time.
+    ///
+    /// # Errors
+    /// There are too many, or the write fails.
+    pub async fn put_view(&self, name: &str, view: &View) -> Answer<bool> {
+        let views = self.views().await?;
+        let new = views.iter().all(|(known, _)| known != name);
+        if new && views.len() >= DOCUMENTS {
+            return Err(ServiceError::TooMany("views", DOCUMENTS));
+        }
+        // A document of texts and moments always serialises.
+        let body = serde_json::to_string(view).unwrap_or_default();
+        self.put_document(Collection::View, name, Some(body)).await?;
+        Ok(new)
+    }
+
+    /// Forgets a view.
+    ///
+    /// # Errors
+    /// There is no such view, or the write fails.
+    pub async fn delete_view(&self, name: &str) -> Answer<()> {
+        self.view(name).await?;
+        self.put_document(Collection::View, name, None).await
+    }
+
+    /// Keeps or forgets a document.
+    pub(crate) async fn put_document(
+        &self,
+        collection: Collection,
+        key: &str,
+        body: Option<String>,
+    ) -> Answer<()> {
+        let document = Document { collection, key: key.into(), body };
+        let Reply::Documented = self.ask(Ask::PutDocument(document)).await? else { return Err(misplaced()) };
+        Ok(())
+    }
+
+    /// The documents of a collection with their names.
+    pub(crate) async fn documents(&self, collection: Collection) -> Answer<Vec<(String, String)>> {
+        Ok(self.0.store.documents(collection).await?)
+    }
+}

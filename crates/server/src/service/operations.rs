@@ -1,0 +1,188 @@
+//! Bulk operations: asked for, looked at beforehand, followed, stopped.
+
+use std::collections::BTreeMap;
+
+use ganger_core::filter::Filter;
+use ganger_core::job::State;
+use ganger_core::name::{Kind, QueueName};
+use ganger_core::operation::{Action, Operation, Target};
+use ganger_core::{JobId, OperationId, limits};
+
+use super::search::Survey;
+use super::{Answer, Service, ServiceError};
+use crate::operations::{self, Operations};
+
+/// Jobs that a preview names.
+const SAMPLE: usize = 5;
+/// Kinds and queues that a preview counts by name.
+const NAMED: usize = 100;
+
+/// A bulk operation as it is asked for.
+#[derive(Clone, Debug)]
+pub struct NewOperation {
+    /// What is done.
+    pub action: Action,
+    /// To which jobs.
+    pub target: NewTarget,
+    /// Jobs per second, at the most.
+    pub rate: u32,
+    /// Why.
+    pub reason: Option<String>,
+    /// Names it, if its client gave a key: the same one again is the same operation.
+    pub id: Option<OperationId>,
+    /// What tells one request from another under the same key.
+    pub fingerprint: String,
+}
+
+/// To which jobs.
+#[derive(Clone, Debug)]
+pub enum NewTarget {
+    /// Those that a filter means, with its text.
+    Filter(String, Filter),
+    /// These.
+    Ids(Vec<JobId>),
+    /// All.
+    All,
+}
+
+/// What became of asking for an operation.
+#[derive(Clone, Debug)]
+pub struct Started {
+    /// The operation.
+    pub operation: Operation,
+    /// It was there already: the same request came before.
+    pub replayed: bool,
+}
+
+/// What an operation would do.
+#[derive(Clone, Debug, Default)]
+pub struct Preview {
+    /// Jobs that it would act upon.
+    pub matched: u64,
+    /// The same by state.
+    pub by_state: BTreeMap<State, u64>,
+    /// The same by kind, for the first hundred kinds met.
+    pub by_kind: BTreeMap<Kind, u64>,
+    /// The same by queue, for the first hundred queues met.
+    pub by_queue: BTreeMap<QueueName, u64>,
+    /// Some of them, the newest.
+    pub sample: Vec<JobId>,
+    /// Jobs named one by one that it would leave alone.
+    pub skipped: u64,
+    /// How much was looked at.
+    pub survey: Survey,
+}
+
+impl Service {
+    pub(crate) fn operations_book(&self) -> &Operations {
+        &self.0.operations
+    }
+
+    /// Begins a bulk operation. It is durable when this answers.
+    ///
+    /// # Errors
+    /// Too many are under way, its key was used for another one, or the write fails.
+    pub async fn start_operation(&self, new: NewOperation) -> Answer<Started> {
+        let all = self.0.operations.all(self).await?;
+        if let Some(same) = all.iter().find(|operation| Some(operation.id) == new.id) {
+            return again(same.clone(), &new.fingerprint);
+        }
+        if all.iter().filter(|operation| !operation.is_over()).count() >= limits::OPERATIONS_RUNNING {
+            return Err(ServiceError::TooMany("operations under way", limits::OPERATIONS_RUNNING));
+        }
+        // The newest come first.
+        let over = all.iter().filter(|operation| operation.is_over());
+        let forget: Vec<OperationId> = over.skip(limits::OPERATIONS_KEPT - 1).map(|o| o.id).collect();
+        let operation = self.operation_of(new);
+        match self.0.operations.add(self, operation.clone(), &forget).await? {
+            Some(same) => again(same, &operation.fingerprint),
+            None => Ok(Started { operation, replayed: false }),
+        }
+    }
+
+    /// What a bulk operation would do. Changes nothing.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn preview_operation(&self, new: NewOperation) -> Answer<Preview> {
+        let operation = self.operation_of(new);
+        let mut preview = Preview::default();
+        if let Target::Ids(ids) = &operation.target {
+            let jobs = self.jobs_by_id(ids).await?;
+            let states = operation.action.states();
+            jobs.iter().filter(|job| states.contains(&job.state)).for_each(|job| preview.count(job));
+            preview.skipped = ids.len() as u64 - preview.matched;
+            preview.survey = Survey { examined: ids.len(), complete: true };
+            return Ok(preview);
+        }
+        let Some(query) = operations::query(&operation, None, 0) else { return Ok(preview) };
+        preview.survey = self.survey(query, |job| preview.count(job)).await?;
+        Ok(preview)
+    }
+
+    /// Every bulk operation that is remembered, the newest first.
+    ///
+    /// # Errors
+    /// There is no leader, or the store cannot be read.
+    pub async fn operations(&self) -> Answer<Vec<Operation>> {
+        self.0.operations.all(self).await
+    }
+
+    /// One bulk operation.
+    ///
+    /// # Errors
+    /// There is no such operation, there is no leader, or the store cannot be read.
+    pub async fn operation(&self, id: OperationId) -> Answer<Operation> {
+        let found = self.operations().await?.into_iter().find(|operation| operation.id == id);
+        found.ok_or(ServiceError::NoSuchOperation(id))
+    }
+
+    /// Stops a bulk operation; what it has done stays done. `false` if it was over.
+    ///
+    /// # Errors
+    /// There is no such operation, or the write fails.
+    pub async fn cancel_operation(&self, id: OperationId) -> Answer<bool> {
+        self.0.operations.cancel(self, id).await
+    }
+
+    fn operation_of(&self, new: NewOperation) -> Operation {
+        let now = self.0.clock.now().wall;
+        let target = match new.target {
+            NewTarget::Filter(text, filter) => {
+                Target::Filter { text, pinned: filter.pinned(now).to_string() }
+            }
+            NewTarget::Ids(ids) => Target::Ids(ids),
+            NewTarget::All => Target::All,
+        };
+        let id = new.id.unwrap_or_else(|| OperationId::from_uuid(self.0.ids.next(now).uuid()));
+        let mut operation = Operation::new(id, new.action, target, new.rate, now);
+        operation.reason = new.reason;
+        operation.fingerprint = new.fingerprint;
+        operation
+    }
+}
+
+/// The same request came before, or another one under its key.
+fn again(operation: Operation, fingerprint: &str) -> Answer<Started> {
+    match operation.fingerprint == fingerprint {
+        true => Ok(Started { operation, replayed: true }),
+        false => Err(ServiceError::KeyReused),
+    }
+}
+
+impl Preview {
+    fn count(&mut self, job: &ganger_store::read::StoredJob) {
+        self.matched += 1;
+        *self.by_state.entry(job.state).or_default() += 1;
+        let (kind, queue) = (&job.spec.kind, &job.spec.queue);
+        if self.by_kind.len() < NAMED || self.by_kind.contains_key(kind) {
+            *self.by_kind.entry(kind.clone()).or_default() += 1;
+        }
+        if self.by_queue.len() < NAMED || self.by_queue.contains_key(queue) {
+            *self.by_queue.entry(queue.clone()).or_default() += 1;
+        }
+        if self.sample.len() < SAMPLE {
+            self.sample.push(job.id);
+        }
+    }
+}
