@@ -8,6 +8,7 @@ mod answer;
 mod path;
 mod refusal;
 
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -72,6 +73,11 @@ impl Call {
     /// A verb without a body.
     pub(crate) fn post(what: impl Into<String>, path: impl Into<String>) -> Call {
         Call::new(Method::POST, what, path)
+    }
+
+    /// A removal.
+    pub(crate) fn delete(what: impl Into<String>, path: impl Into<String>) -> Call {
+        Call::new(Method::DELETE, what, path)
     }
 
     /// A change of settings.
@@ -200,6 +206,33 @@ impl Client {
             }
             tokio::time::sleep(pause).await;
         }
+    }
+
+    /// Writes the body of an answer as it comes, however long it is.
+    pub(crate) async fn download(&self, call: &Call, into: &mut impl Write) -> Fallible<()> {
+        let request = self.http.request(call.method.clone(), self.url().at(&call.path));
+        let sent = tokio::time::timeout(ANSWER, request.send()).await;
+        let late = || {
+            let what = format!("cannot {}", call.what);
+            Failure::new(Exit::Unreachable, what, "the server went silent", "look at its log, and try again")
+        };
+        let mut response = sent.map_err(|_| late())?.map_err(|error| self.unreachable(call, &error))?;
+        let status = response.status().as_u16();
+        if !response.status().is_success() {
+            let body = response.text().await.unwrap_or_default();
+            return Err(refusal::refused(&call.what, &Answer { status, retry_after: None, body }));
+        }
+        loop {
+            let chunk = tokio::time::timeout(ANSWER, response.chunk()).await.map_err(|_| late())?;
+            let chunk = chunk.map_err(|error| {
+                let what = format!("cannot {}: it broke off", call.what);
+                let why = refusal::root_cause(&error);
+                Failure::new(Exit::Unreachable, what, why, "what was written is incomplete; try again")
+            })?;
+            let Some(chunk) = chunk else { break };
+            into.write_all(&chunk).map_err(|error| Failure::output(&error))?;
+        }
+        into.flush().map_err(|error| Failure::output(&error))
     }
 
     async fn once(&self, call: &Call) -> Result<Answer, reqwest::Error> {

@@ -8,18 +8,21 @@ mod config;
 mod dev;
 mod enqueue;
 mod exit_codes;
+mod failures;
 mod health;
 mod import;
 mod job;
 mod key;
 mod kind;
 mod migrate;
+mod operation;
 mod queue;
 mod redis;
 mod run;
 mod server;
 mod stats;
 mod version;
+mod view;
 mod worker;
 
 use std::io;
@@ -52,6 +55,12 @@ pub(crate) enum Command {
     Key(key::Key),
     #[command(visible_alias = "kinds")]
     Kind(kind::Kind),
+    #[command(visible_alias = "views")]
+    View(view::View),
+    #[command(visible_alias = "failures")]
+    Failure(failures::FailureCommand),
+    #[command(visible_aliases = ["operations", "op"])]
+    Operation(operation::Operation),
     Stats(stats::Stats),
     Cluster(cluster::Cluster),
     Health(health::Health),
@@ -79,6 +88,9 @@ impl Command {
             Command::Queue(command) => command.run(context).await,
             Command::Key(command) => command.run(context).await,
             Command::Kind(command) => command.run(context).await,
+            Command::View(command) => command.run(context).await,
+            Command::Failure(command) => command.run(context).await,
+            Command::Operation(command) => command.run(context).await,
             Command::Stats(command) => command.run(context).await,
             Command::Cluster(command) => command.run(context).await,
             Command::Health(command) => command.run(context).await,
@@ -110,6 +122,9 @@ impl Command {
             | Command::Queue(_)
             | Command::Key(_)
             | Command::Kind(_)
+            | Command::View(_)
+            | Command::Failure(_)
+            | Command::Operation(_)
             | Command::Stats(_)
             | Command::Cluster(_)
             | Command::Health(_)
@@ -133,6 +148,9 @@ impl Command {
             | Command::Queue(_)
             | Command::Key(_)
             | Command::Kind(_)
+            | Command::View(_)
+            | Command::Failure(_)
+            | Command::Operation(_)
             | Command::Stats(_)
             | Command::Cluster(_)
             | Command::Health(_)

@@ -1,5 +1,6 @@
 //! `ganger job`: look at jobs, wait for them, stop them, run them again.
 
+mod export;
 mod list;
 mod logs;
 mod related;
@@ -21,6 +22,7 @@ use crate::failure::Fallible;
 #[command(after_help = "\
 Examples:
   ganger job list --state dead --queue mail
+  ganger job list 'state:dead kind:email.* error~timeout age<2h'
   ganger job explain job_01J9X7QK5V8M3N2P4R6S8T0V1W
   ganger job list --state dead -o name | xargs ganger job replay")]
 pub(crate) struct Job {
@@ -32,6 +34,7 @@ pub(crate) struct Job {
 enum Verb {
     #[command(visible_alias = "ls")]
     List(list::List),
+    Export(export::Export),
     /// One job with its payload and result
     #[command(after_help = "\
 Examples:
@@ -51,6 +54,9 @@ Examples:
   ganger job replay job_01J9X7QK5V8M3N2P4R6S8T0V1W
   ganger job list --state dead -o name | xargs ganger job replay")]
     Replay(Many),
+    /// Delete final jobs for ever
+    #[command(after_help = "Example:\n  ganger job delete job_01J9X7QK5V8M3N2P4R6S8T0V1W")]
+    Delete(Many),
     /// Make waiting jobs due at once
     #[command(after_help = "Example:\n  ganger job run-now job_01J9X7QK5V8M3N2P4R6S8T0V1W")]
     RunNow(Many),
@@ -81,11 +87,13 @@ impl Job {
     pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
         match self.verb {
             Verb::List(list) => list.run(context).await,
+            Verb::Export(export) => export.run(context).await,
             Verb::Get(one) => show::get(context, one.id).await,
             Verb::Wait(wait) => wait.run(context).await,
             Verb::Explain(one) => show::explain(context, one.id).await,
             Verb::Cancel(many) => verb::run(context, verb::Verb::Cancel, &many.ids).await,
             Verb::Replay(many) => verb::run(context, verb::Verb::Replay, &many.ids).await,
+            Verb::Delete(many) => verb::run(context, verb::Verb::Delete, &many.ids).await,
             Verb::RunNow(many) => verb::run(context, verb::Verb::RunNow, &many.ids).await,
             Verb::Attempts(one) => show::attempts(context, one.id).await,
             Verb::Related(one) => related::run(context, one.id).await,

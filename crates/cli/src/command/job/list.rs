@@ -6,10 +6,12 @@ use clap::Args;
 use ganger_core::Wall;
 use ganger_core::job::State;
 use ganger_core::limits;
+use ganger_core::name::QueueName;
 use ganger_server::api::{JobBody, JobPage};
 
 use crate::client::{Call, with_query};
 use crate::clock;
+use crate::command::view::filter_of;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
@@ -21,10 +23,19 @@ use crate::output::{Cell, Shown, Style, Table, state_cell};
 #[command(after_help = "\
 Examples:
   ganger job list
+  ganger job list 'state:dead kind:email.* error~timeout age<2h'
+  ganger job list payload.user.id:42 or tag:eu
+  ganger job list -- -tag:eu kind:email.send
   ganger job list --state dead,retrying --queue mail
   ganger job list --kind email.send --since 2h -o json | jq '.items[].last_error'
   ganger job list --tag eu --all -o name")]
 pub(super) struct List {
+    /// Which jobs: fields, comparisons, words; docs/search.md has the language
+    #[arg(value_name = "QUERY")]
+    query: Vec<String>,
+    /// Which jobs, by a saved view
+    #[arg(long, value_name = "NAME")]
+    view: Option<QueueName>,
     /// Only in these states
     #[arg(short, long, value_delimiter = ',', value_parser = state, value_name = "STATE")]
     state: Vec<State>,
@@ -60,10 +71,11 @@ pub(super) struct List {
 impl List {
     pub(super) async fn run(mut self, context: &Context) -> Fallible<Exit> {
         let client = context.client()?;
+        let query = joined(context, self.view.as_ref(), &self.query).await?;
         let since = self.since.map(|since| clock::now() - since);
         // The cursor moves through a finite list; each page is printed as it comes.
         loop {
-            let answer = client.send(&Call::get("list jobs", self.path(since))).await?;
+            let answer = client.send(&Call::get("list jobs", self.path(query.clone(), since))).await?;
             let page = answer.read::<JobPage>()?;
             let items = crate::command::items(&answer)?;
             let shown = Shown {
@@ -80,11 +92,12 @@ impl List {
         }
     }
 
-    fn path(&self, since: Option<Wall>) -> String {
+    fn path(&self, query: Option<String>, since: Option<Wall>) -> String {
         let states: Vec<&str> = self.state.iter().map(|state| state.as_str()).collect();
         with_query(
             "/v1/jobs",
             [
+                ("q", query),
                 ("state", (!states.is_empty()).then(|| states.join(","))),
                 ("queue", self.queue.clone()),
                 ("kind", self.kind.clone()),
@@ -97,6 +110,18 @@ impl List {
             ],
         )
     }
+}
+
+/// One filter of a saved view and of what was typed; none if there is neither.
+pub(super) async fn joined(
+    context: &Context,
+    view: Option<&QueueName>,
+    words: &[String],
+) -> Fallible<Option<String>> {
+    let typed = (!words.is_empty()).then(|| words.join(" "));
+    let Some(view) = view else { return Ok(typed) };
+    let saved = filter_of(context, view).await?;
+    Ok(Some(typed.map_or_else(|| saved.clone(), |typed| format!("({saved}) ({typed})"))))
 }
 
 /// Says what a person would otherwise have to guess: that there is more, or that nothing matched.

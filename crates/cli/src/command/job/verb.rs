@@ -19,6 +19,8 @@ pub(super) enum Verb {
     Replay,
     /// Make them due.
     RunNow,
+    /// Remove them.
+    Delete,
 }
 
 /// Does it to each, in order. One failure does not stop the rest; it shows in the exit code.
@@ -31,7 +33,10 @@ pub(super) async fn run(context: &Context, verb: Verb, ids: &[JobId]) -> Fallibl
             Ok(answer) => {
                 done += 1;
                 let human = verb.told(&answer, *id);
-                context.out.show_one(&answer.body, &id.to_string(), |_| human)?;
+                // A job that is gone has no document any more.
+                let gone = format!("{{\"id\":\"{id}\",\"deleted\":true}}");
+                let body = if answer.body.is_empty() { &gone } else { &answer.body };
+                context.out.show_one(body, &id.to_string(), |_| human)?;
             }
             Err(failure) if ids.len() == 1 || failure.exit == Exit::Unreachable => return Err(failure),
             Err(failure) => {
@@ -50,7 +55,11 @@ pub(super) async fn run(context: &Context, verb: Verb, ids: &[JobId]) -> Fallibl
 
 async fn one(client: &Client, verb: Verb, id: JobId) -> Fallible<Answer> {
     let word = verb.word();
-    let call = Call::post(format!("{word} job {id}"), format!("/v1/jobs/{id}:{word}"));
+    let what = format!("{word} job {id}");
+    let call = match verb {
+        Verb::Delete => Call::delete(what, format!("/v1/jobs/{id}")),
+        Verb::Cancel | Verb::Replay | Verb::RunNow => Call::post(what, format!("/v1/jobs/{id}:{word}")),
+    };
     client.send(&call).await
 }
 
@@ -60,6 +69,7 @@ impl Verb {
             Verb::Cancel => "cancel",
             Verb::Replay => "replay",
             Verb::RunNow => "run-now",
+            Verb::Delete => "delete",
         }
     }
 
@@ -71,6 +81,7 @@ impl Verb {
             },
             Verb::Replay => format!("{id} is queued again"),
             Verb::RunNow => format!("{id} is due now"),
+            Verb::Delete => format!("{id} is gone"),
         }
     }
 }
