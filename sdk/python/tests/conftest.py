@@ -58,8 +58,8 @@ def free_port() -> int:
 class Server:
     """A server on its own port, with its own data."""
 
-    def __init__(self, folder: Path, *flags: str, port: int | None = None) -> None:
-        self.port = port or free_port()
+    def __init__(self, folder: Path, *flags: str) -> None:
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._folder = folder
         self._flags = flags

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import httpx
 import pytest
-from conftest import free_port
+from conftest import Server, free_port
 
 from ganger import AsyncClient, Client, Conflict, Denied, Invalid, NewJob, NotFound, Unavailable, Unreachable, tries
 from ganger import limits as bounds
@@ -207,3 +208,46 @@ def test_no_proxy_stands_between_us_and_this_machine(stub: Stub, monkeypatch: py
 def test_what_is_no_id_is_not_sent(bad: str) -> None:
     with pytest.raises(TypeError, match="not the id of a job"):
         Client("http://127.0.0.1:1").get(bad)
+
+
+def test_every_option_is_one_that_the_server_knows(server: Server) -> None:
+    from ganger import JobOptions, ListFilters
+
+    document = httpx.get(f"{server.url}/v1/openapi.json").json()
+    job = document["components"]["schemas"]["NewJobRequest"]["properties"]
+    assert set(JobOptions.__annotations__) <= set(job)
+    parameters = {each["name"] for each in document["paths"]["/v1/jobs"]["get"]["parameters"]}
+    assert set(ListFilters.__annotations__) <= parameters
+
+
+def test_every_option_is_understood_by_the_server(client: Client) -> None:
+    from datetime import datetime, timedelta, timezone
+
+    later = datetime.now(timezone.utc) + timedelta(hours=1)
+    handle = client.enqueue(
+        "t.options",
+        {"big": 2**70, "text": "é\u0000"},
+        queue="options",
+        priority=-5,
+        run_at=later,
+        expires_at=later + timedelta(hours=1),
+        threads=3,
+        min_threads=2,
+        fallback="single",
+        require={"zone": "eu"},
+        max_attempts=7,
+        retry={"base": "2s", "factor": 3.0, "max": timedelta(minutes=1), "jitter": 0.1},
+        timeout="none",
+        max_lost=4,
+        unique_key="k",
+        unique_for="1h",
+        tags=["a", "b"],
+        traceparent="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+    )
+    job = handle.get()
+    assert (job.state, job.priority, job.max_attempts, job.tags) == ("scheduled", -5, 7, ("a", "b"))
+    assert job.payload == {"big": 2**70, "text": "é\u0000"}, "exact, whatever its size"
+    assert job.run_at is not None and abs(job.run_at - later) < timedelta(milliseconds=1)
+    assert job.fields["retry"] == {"base": "2s", "factor": 3.0, "max": "1m", "jitter": 0.1}
+    assert (job.fields["timeout"], job.fields["unique_for"], job.fields["max_lost"]) == ("none", "1h", 4)
+    assert handle.cancel().state == "cancelled"

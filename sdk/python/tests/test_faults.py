@@ -177,6 +177,16 @@ def test_a_handler_that_blocks_the_loop_of_its_process_keeps_its_lease(
     assert attempts(client, job.id) == [(1, "ok")]
 
 
+def test_a_worker_may_be_there_before_its_server(make_server: MakeServer, make_process: MakeProcess) -> None:
+    server = make_server()
+    server.kill()
+    worker = make_process(server.url)
+    eventually("it found nobody", lambda: "not connected: unavailable" in worker.log.read_text())
+    server.start()
+    client = Client(server.url)
+    assert client.result(client.enqueue(quick.new(2)).id, 60) == 4
+
+
 def test_with_two_addresses_the_one_that_answers_is_used(make_server: MakeServer, make_process: MakeProcess) -> None:
     server, gone = make_server(), make_server()
     gone.kill()
@@ -184,7 +194,7 @@ def test_with_two_addresses_the_one_that_answers_is_used(make_server: MakeServer
     client = Client(both)
     worker = make_process(both).wait_connected()
     assert f"connected {server.url}" in worker.said()
-    assert client.result(client.enqueue(quick.new(21)), 60) == 42  # type: ignore[arg-type]
+    assert client.result(client.enqueue(quick.new(21)).id, 60) == 42
 
 
 @pytest.mark.parametrize("flags", [["--threads", "0"], ["--queue", "a b"], ["--label", "x"], ["--ttl", "soon"]])

@@ -42,9 +42,14 @@ def test_sync_and_async_handlers_run_and_their_results_are_typed(server: Server)
         said = await handle.wait(30)
         assert said == {"hello": "Ada", "attempt": 1, "queue": "greetings", "same": True}
         assert await (await add.enqueue(40, y=2)).wait(30) == 42
+        await app.close_async()
+        await app.close_async()
+        assert await (await add.enqueue(1)).wait(30) == 2, "it opens again"
+        await app.close_async()
 
     with working(app, server.url):
         assert add.enqueue_sync(1).wait(30) == 2
+        app.close()
         asyncio.run(produce())
         # Another loop, another client.
         asyncio.run(produce())

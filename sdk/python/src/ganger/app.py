@@ -159,6 +159,20 @@ class App:
                 client = self._async_clients[loop] = AsyncClient(self._url, self._token)
             return client
 
+    def close(self) -> None:
+        """Closes the connections of its client. It can be used again: they are opened when they are needed."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    async def close_async(self) -> None:
+        """Closes the connections of this event loop's client; a program that ends with its loop should."""
+        with self._lock:
+            client = self._async_clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.close()
+
     def worker(self, **options: Unpack[WorkerOptions]) -> Worker:
         """A worker for its jobs: ``await app.worker(threads=8).run()``."""
         if self._url is not None:
