@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from ganger import App, BadArguments, Context, Fatal, JobDead, RetryAfter, Snooze
+from ganger import App, BadArguments, Context, Fatal, JobDead, RetryAfter, Snooze, Throttled
 
 app = App("http://127.0.0.1:1")
 
@@ -33,6 +33,8 @@ def later(*, ctx: Context = Context.current) -> int:
         raise Snooze("1h")
     if ctx.attempt == 2:
         raise RetryAfter("30m")
+    if ctx.attempt == 3:
+        raise Throttled("15m")
     return ctx.attempt
 
 
@@ -53,7 +55,7 @@ def test_jobs_run_in_memory_with_their_retries_and_no_waiting() -> None:
     assert (good.state, good.attempt, good.errors) == ("succeeded", 3, ["ValueError: not yet"] * 2)
     assert "attempt 1\n" in good.log and good.progress == (1.0, "")
     assert (bad.state, bad.attempt) == ("dead", 3)
-    assert (late.state, late.attempt, jobs.now) == ("succeeded", 3, 5400.0)
+    assert (late.state, late.attempt, jobs.now) == ("succeeded", 4, 6300.0)
 
 
 def test_waiting_for_a_job_runs_it_also_in_async_tests() -> None:

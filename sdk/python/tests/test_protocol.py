@@ -12,7 +12,7 @@ import grpc
 import pytest
 from conftest import PATIENCE, eventually, free_port, working
 
-from ganger import App, Context
+from ganger import App, Context, Fatal, RetryAfter, Snooze, Throttled
 from ganger.v1 import worker_pb2 as wire
 from ganger.v1 import worker_pb2_grpc
 
@@ -252,6 +252,32 @@ def test_work_that_finds_no_threads_is_handed_back_after_a_second(lead: Callable
         (ended,) = stream.hear("results").results
         assert ended.fence == running and ended.WhichOneof("report") == "cancelled"
         stream.tell(ack=wire.Ack(fences=[running, waiting]))
+        leave(stream)
+        stream.hear("goodbye")
+
+
+def test_how_a_handler_ends_is_what_goes_over_the_wire(lead: Callable[[], Leader]) -> None:
+    app, leader = App(), lead()
+    raised = [ValueError("no"), Fatal("never"), RetryAfter(1.5, "busy"), Snooze(2.5), Throttled("3s")]
+
+    @app.job("p.raise")
+    def fail(which: int) -> None:
+        raise raised[which]
+
+    with working(app, leader.url):
+        stream = leader.stream()
+        stream.welcome()
+        told = []
+        for which in range(len(raised)):
+            fence = stream.assign(which + 1, "p.raise", f'{{"which":{which}}}')
+            (result,) = stream.hear("results").results
+            assert result.fence == fence
+            told.append(result)
+            stream.tell(ack=wire.Ack(fences=[fence]))
+        assert [each.WhichOneof("report") for each in told] == ["error", "fatal", "retry_after", "snooze", "throttled"]
+        assert (told[0].error, told[1].fatal, told[2].retry_after.error) == ("ValueError: no", "never", "busy")
+        delays = [told[2].retry_after.delay, told[3].snooze, told[4].throttled]
+        assert [delay.ToMilliseconds() for delay in delays] == [1500, 2500, 3000]
         leave(stream)
         stream.hear("goodbye")
 

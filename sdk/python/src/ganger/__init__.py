@@ -37,7 +37,7 @@ from .model import (
     RetryPolicy,
     new_job,
 )
-from .outcome import Cancelled, Fatal, RetryAfter, Snooze
+from .outcome import Cancelled, Fatal, RetryAfter, Snooze, Throttled
 from .version import __version__
 from .worker import Finish, Worker
 
@@ -76,6 +76,7 @@ __all__ = [
     "RetryAfter",
     "RetryPolicy",
     "Snooze",
+    "Throttled",
     "Unavailable",
     "Unreachable",
     "WaitTimeout",

@@ -11,7 +11,7 @@ from typing import Any
 from . import jsontext, outcome
 from .arguments import Arguments
 from .context import Context, running
-from .outcome import Failed, FailedForGood, Fatal, Report, RetryAfter, Snooze, WasCancelled
+from .outcome import Failed, FailedForGood, Fatal, Report, RetryAfter, Snooze, Throttled, WasCancelled
 
 
 class Handler:
@@ -61,7 +61,7 @@ def _raised(error: BaseException, context: Context) -> Report:
         if context.cancelled:
             return WasCancelled()
         return Failed("CancelledError: something else than Ganger cancelled the handler")
-    if not context.cancelled and not isinstance(error, (Fatal, RetryAfter, Snooze)):
+    if not context.cancelled and not isinstance(error, (Fatal, RetryAfter, Snooze, Throttled)):
         # Without the frame of this module.
         where = error.__traceback__.tb_next if error.__traceback__ is not None else None
         context.log("".join(traceback.format_exception(type(error), error, where)))

@@ -65,6 +65,12 @@ class JobOptions(TypedDict, total=False):
     unique_key: str
     #: How long the unique key is held after success.
     unique_for: Duration
+    #: Jobs of its queue with the same key share the limits of the queue's keys, and wait while the key is closed.
+    concurrency_key: str
+    #: Whose job it is: within equal priority the owners of a queue's jobs take turns.
+    fair_key: str
+    #: The share of its owner, from 1 to 1000.
+    fair_weight: int
     #: For finding it again.
     tags: Sequence[str]
     #: W3C trace context of whoever submits it.

@@ -34,6 +34,15 @@ class Snooze(Exception):
         self.delay = seconds(delay)
 
 
+class Throttled(Exception):
+    """The other side asked to be left alone for so long: the job's `concurrency_key` is closed. No attempt is burnt."""
+
+    def __init__(self, delay: Duration) -> None:
+        super().__init__("throttled")
+        #: Seconds for which no job with that key is started.
+        self.delay = seconds(delay)
+
+
 class Cancelled(Exception):
     """A handler in a thread was told to stop, and noticed it by :meth:`Context.check`."""
 
@@ -75,6 +84,13 @@ class Snoozed:
 
 
 @dataclass(frozen=True)
+class KeyClosed:
+    """It wants its key closed for so many seconds; nothing failed."""
+
+    delay: float
+
+
+@dataclass(frozen=True)
 class TimedOut:
     """It ran longer than it may, and stopped when it was told to."""
 
@@ -92,7 +108,7 @@ class Released:
 
 
 #: What is reported of an attempt.
-Report = Union[Ok, Failed, FailedForGood, Later, Snoozed, TimedOut, WasCancelled, Released]
+Report = Union[Ok, Failed, FailedForGood, Later, Snoozed, KeyClosed, TimedOut, WasCancelled, Released]
 
 
 def of_result(text: str) -> Report:
@@ -112,6 +128,8 @@ def of_exception(error: BaseException, cancelled: bool) -> Report:
         return Later(error.delay, text)
     if isinstance(error, Snooze):
         return Snoozed(error.delay)
+    if isinstance(error, Throttled):
+        return KeyClosed(error.delay)
     if cancelled:
         # It failed because it was told to stop.
         return WasCancelled()

@@ -23,7 +23,7 @@ from .durations import seconds
 from .errors import JobDead
 from .handler import Handler
 from .model import JobOptions, NewJob, Receipt, State, wire_options
-from .outcome import Failed, FailedForGood, Later, Ok, Report, Snoozed
+from .outcome import Failed, FailedForGood, KeyClosed, Later, Ok, Report, Snoozed
 from .worker.messages import identity
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Harness:
         if isinstance(report, Ok):
             job.state, job.result = "succeeded", jsontext.decode(report.result)
             return
-        if isinstance(report, Snoozed):
+        if isinstance(report, (Snoozed, KeyClosed)):
             self._again(job, report.delay)
             return
         error = report.error if isinstance(report, (Failed, FailedForGood, Later)) else "cancelled"

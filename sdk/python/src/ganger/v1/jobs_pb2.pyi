@@ -11,7 +11,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class NewJob(_message.Message):
-    __slots__ = ("kind", "queue", "payload", "priority", "run_at", "expires_at", "threads", "min_threads", "fallback", "require", "max_attempts", "retry", "timeout", "max_lost", "unique_key", "unique_for", "tags", "traceparent")
+    __slots__ = ("kind", "queue", "payload", "priority", "run_at", "expires_at", "threads", "min_threads", "fallback", "require", "max_attempts", "retry", "timeout", "max_lost", "unique_key", "unique_for", "tags", "traceparent", "concurrency_key", "fair_key", "fair_weight")
     class RequireEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -37,6 +37,9 @@ class NewJob(_message.Message):
     UNIQUE_FOR_FIELD_NUMBER: _ClassVar[int]
     TAGS_FIELD_NUMBER: _ClassVar[int]
     TRACEPARENT_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENCY_KEY_FIELD_NUMBER: _ClassVar[int]
+    FAIR_KEY_FIELD_NUMBER: _ClassVar[int]
+    FAIR_WEIGHT_FIELD_NUMBER: _ClassVar[int]
     kind: str
     queue: str
     payload: str
@@ -55,7 +58,10 @@ class NewJob(_message.Message):
     unique_for: _duration_pb2.Duration
     tags: _containers.RepeatedScalarFieldContainer[str]
     traceparent: str
-    def __init__(self, kind: _Optional[str] = ..., queue: _Optional[str] = ..., payload: _Optional[str] = ..., priority: _Optional[int] = ..., run_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., threads: _Optional[int] = ..., min_threads: _Optional[int] = ..., fallback: _Optional[str] = ..., require: _Optional[_Mapping[str, str]] = ..., max_attempts: _Optional[int] = ..., retry: _Optional[_Union[RetryPolicy, _Mapping]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_lost: _Optional[int] = ..., unique_key: _Optional[str] = ..., unique_for: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tags: _Optional[_Iterable[str]] = ..., traceparent: _Optional[str] = ...) -> None: ...
+    concurrency_key: str
+    fair_key: str
+    fair_weight: int
+    def __init__(self, kind: _Optional[str] = ..., queue: _Optional[str] = ..., payload: _Optional[str] = ..., priority: _Optional[int] = ..., run_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., threads: _Optional[int] = ..., min_threads: _Optional[int] = ..., fallback: _Optional[str] = ..., require: _Optional[_Mapping[str, str]] = ..., max_attempts: _Optional[int] = ..., retry: _Optional[_Union[RetryPolicy, _Mapping]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_lost: _Optional[int] = ..., unique_key: _Optional[str] = ..., unique_for: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tags: _Optional[_Iterable[str]] = ..., traceparent: _Optional[str] = ..., concurrency_key: _Optional[str] = ..., fair_key: _Optional[str] = ..., fair_weight: _Optional[int] = ...) -> None: ...
 
 class RetryPolicy(_message.Message):
     __slots__ = ("base", "factor", "max", "jitter")

@@ -136,7 +136,7 @@ class Results(_message.Message):
     def __init__(self, results: _Optional[_Iterable[_Union[Result, _Mapping]]] = ...) -> None: ...
 
 class Result(_message.Message):
-    __slots__ = ("job", "fence", "ran", "ok", "error", "fatal", "retry_after", "snooze", "timeout", "cancelled", "released")
+    __slots__ = ("job", "fence", "ran", "ok", "error", "fatal", "retry_after", "snooze", "timeout", "cancelled", "released", "throttled")
     JOB_FIELD_NUMBER: _ClassVar[int]
     FENCE_FIELD_NUMBER: _ClassVar[int]
     RAN_FIELD_NUMBER: _ClassVar[int]
@@ -148,6 +148,7 @@ class Result(_message.Message):
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     CANCELLED_FIELD_NUMBER: _ClassVar[int]
     RELEASED_FIELD_NUMBER: _ClassVar[int]
+    THROTTLED_FIELD_NUMBER: _ClassVar[int]
     job: bytes
     fence: Fence
     ran: _duration_pb2.Duration
@@ -159,7 +160,8 @@ class Result(_message.Message):
     timeout: TimedOut
     cancelled: WasCancelled
     released: Released
-    def __init__(self, job: _Optional[bytes] = ..., fence: _Optional[_Union[Fence, _Mapping]] = ..., ran: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ok: _Optional[str] = ..., error: _Optional[str] = ..., fatal: _Optional[str] = ..., retry_after: _Optional[_Union[RetryAfter, _Mapping]] = ..., snooze: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., timeout: _Optional[_Union[TimedOut, _Mapping]] = ..., cancelled: _Optional[_Union[WasCancelled, _Mapping]] = ..., released: _Optional[_Union[Released, _Mapping]] = ...) -> None: ...
+    throttled: _duration_pb2.Duration
+    def __init__(self, job: _Optional[bytes] = ..., fence: _Optional[_Union[Fence, _Mapping]] = ..., ran: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ok: _Optional[str] = ..., error: _Optional[str] = ..., fatal: _Optional[str] = ..., retry_after: _Optional[_Union[RetryAfter, _Mapping]] = ..., snooze: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., timeout: _Optional[_Union[TimedOut, _Mapping]] = ..., cancelled: _Optional[_Union[WasCancelled, _Mapping]] = ..., released: _Optional[_Union[Released, _Mapping]] = ..., throttled: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class RetryAfter(_message.Message):
     __slots__ = ("delay", "error")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..outcome import Failed, FailedForGood, Later, Ok, Released, Snoozed, TimedOut, WasCancelled
+from ..outcome import Failed, FailedForGood, KeyClosed, Later, Ok, Released, Snoozed, TimedOut, WasCancelled
 from ..v1 import worker_pb2 as wire
 from .messages import (
     Ack,
@@ -112,6 +112,9 @@ def _result(each: AttemptReport) -> wire.Result:
     elif isinstance(report, Snoozed):
         result.snooze.SetInParent()
         _set_duration(result.snooze, report.delay)
+    elif isinstance(report, KeyClosed):
+        result.throttled.SetInParent()
+        _set_duration(result.throttled, report.delay)
     elif isinstance(report, TimedOut):
         result.timeout.SetInParent()
     elif isinstance(report, WasCancelled):
