@@ -251,3 +251,13 @@ def test_every_option_is_understood_by_the_server(client: Client) -> None:
     assert job.fields["retry"] == {"base": "2s", "factor": 3.0, "max": "1m", "jitter": 0.1}
     assert (job.fields["timeout"], job.fields["unique_for"], job.fields["max_lost"]) == ("none", "1h", 4)
     assert handle.cancel().state == "cancelled"
+
+
+def test_jobs_that_it_waits_for_are_named_in_any_way(stub: Stub) -> None:
+    stub.answers = [(201, RECEIPT)] * 2
+    client = Client(stub.url)
+    first = client.enqueue("k")
+    client.enqueue("k", depends_on=[first, "job_2", {"job": "job_3", "on_dead": "run"}], fair_key="a", fair_weight=2)
+    said = json.loads(stub.asked[1][3])
+    assert said["depends_on"] == [RECEIPT["id"], "job_2", {"job": "job_3", "on_dead": "run"}]
+    assert (said["fair_key"], said["fair_weight"]) == ("a", 2)

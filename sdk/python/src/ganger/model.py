@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Union
 
-from typing_extensions import Literal, TypedDict
+from typing_extensions import Literal, Protocol, Required, TypedDict
 
 from . import jsontext, limits
 from .durations import Duration, seconds
@@ -30,6 +30,21 @@ class RetryPolicy(TypedDict, total=False):
     factor: float
     max: Duration
     jitter: float
+
+
+class HasId(Protocol):
+    """A job, a receipt or a handle."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+
+class Parent(TypedDict, total=False):
+    """A job that another one waits for, and what to do if it dies or is cancelled: cancel (default), run or wait."""
+
+    job: Required[str]
+    on_dead: Literal["cancel", "run", "wait"]
 
 
 class JobOptions(TypedDict, total=False):
@@ -71,6 +86,8 @@ class JobOptions(TypedDict, total=False):
     fair_key: str
     #: The share of its owner, from 1 to 1000.
     fair_weight: int
+    #: Jobs that must be final before it may run, as ids, handles or :class:`Parent`; ``#0`` is the first of its batch.
+    depends_on: Sequence[str | HasId | Parent]
     #: For finding it again.
     tags: Sequence[str]
     #: W3C trace context of whoever submits it.
@@ -133,6 +150,8 @@ def wire_options(options: Mapping[str, Any]) -> dict[str, Any]:
             wire[name] = moment(value)
         elif name == "retry":
             wire[name] = {k: seconds(v) if k in ("base", "max") else v for k, v in value.items()}
+        elif name == "depends_on":
+            wire[name] = [_parent(each) for each in value]
         elif name == "tags":
             wire[name] = [*value] if not isinstance(value, str) else [value]
         else:
@@ -140,6 +159,12 @@ def wire_options(options: Mapping[str, Any]) -> dict[str, Any]:
     if "queue" in wire:
         check_name("queue", wire["queue"])
     return wire
+
+
+def _parent(parent: str | HasId | Parent) -> Any:
+    if isinstance(parent, str):
+        return parent
+    return dict(parent) if isinstance(parent, Mapping) else parent.id
 
 
 def moment(value: datetime) -> str:

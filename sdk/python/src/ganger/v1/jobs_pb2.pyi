@@ -11,7 +11,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class NewJob(_message.Message):
-    __slots__ = ("kind", "queue", "payload", "priority", "run_at", "expires_at", "threads", "min_threads", "fallback", "require", "max_attempts", "retry", "timeout", "max_lost", "unique_key", "unique_for", "tags", "traceparent", "concurrency_key", "fair_key", "fair_weight")
+    __slots__ = ("kind", "queue", "payload", "priority", "run_at", "expires_at", "threads", "min_threads", "fallback", "require", "max_attempts", "retry", "timeout", "max_lost", "unique_key", "unique_for", "tags", "traceparent", "concurrency_key", "fair_key", "fair_weight", "depends_on")
     class RequireEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -40,6 +40,7 @@ class NewJob(_message.Message):
     CONCURRENCY_KEY_FIELD_NUMBER: _ClassVar[int]
     FAIR_KEY_FIELD_NUMBER: _ClassVar[int]
     FAIR_WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    DEPENDS_ON_FIELD_NUMBER: _ClassVar[int]
     kind: str
     queue: str
     payload: str
@@ -61,7 +62,16 @@ class NewJob(_message.Message):
     concurrency_key: str
     fair_key: str
     fair_weight: int
-    def __init__(self, kind: _Optional[str] = ..., queue: _Optional[str] = ..., payload: _Optional[str] = ..., priority: _Optional[int] = ..., run_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., threads: _Optional[int] = ..., min_threads: _Optional[int] = ..., fallback: _Optional[str] = ..., require: _Optional[_Mapping[str, str]] = ..., max_attempts: _Optional[int] = ..., retry: _Optional[_Union[RetryPolicy, _Mapping]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_lost: _Optional[int] = ..., unique_key: _Optional[str] = ..., unique_for: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tags: _Optional[_Iterable[str]] = ..., traceparent: _Optional[str] = ..., concurrency_key: _Optional[str] = ..., fair_key: _Optional[str] = ..., fair_weight: _Optional[int] = ...) -> None: ...
+    depends_on: _containers.RepeatedCompositeFieldContainer[Parent]
+    def __init__(self, kind: _Optional[str] = ..., queue: _Optional[str] = ..., payload: _Optional[str] = ..., priority: _Optional[int] = ..., run_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., threads: _Optional[int] = ..., min_threads: _Optional[int] = ..., fallback: _Optional[str] = ..., require: _Optional[_Mapping[str, str]] = ..., max_attempts: _Optional[int] = ..., retry: _Optional[_Union[RetryPolicy, _Mapping]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_lost: _Optional[int] = ..., unique_key: _Optional[str] = ..., unique_for: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tags: _Optional[_Iterable[str]] = ..., traceparent: _Optional[str] = ..., concurrency_key: _Optional[str] = ..., fair_key: _Optional[str] = ..., fair_weight: _Optional[int] = ..., depends_on: _Optional[_Iterable[_Union[Parent, _Mapping]]] = ...) -> None: ...
+
+class Parent(_message.Message):
+    __slots__ = ("job", "on_dead")
+    JOB_FIELD_NUMBER: _ClassVar[int]
+    ON_DEAD_FIELD_NUMBER: _ClassVar[int]
+    job: str
+    on_dead: str
+    def __init__(self, job: _Optional[str] = ..., on_dead: _Optional[str] = ...) -> None: ...
 
 class RetryPolicy(_message.Message):
     __slots__ = ("base", "factor", "max", "jitter")
@@ -98,16 +108,18 @@ class EnqueueResponse(_message.Message):
     def __init__(self, id: _Optional[str] = ..., deduplicated: bool = ..., replayed: bool = ..., buffered: bool = ...) -> None: ...
 
 class EnqueueBatchRequest(_message.Message):
-    __slots__ = ("jobs", "idempotency_key", "atomic", "buffered")
+    __slots__ = ("jobs", "idempotency_key", "atomic", "buffered", "callback")
     JOBS_FIELD_NUMBER: _ClassVar[int]
     IDEMPOTENCY_KEY_FIELD_NUMBER: _ClassVar[int]
     ATOMIC_FIELD_NUMBER: _ClassVar[int]
     BUFFERED_FIELD_NUMBER: _ClassVar[int]
+    CALLBACK_FIELD_NUMBER: _ClassVar[int]
     jobs: _containers.RepeatedCompositeFieldContainer[NewJob]
     idempotency_key: str
     atomic: bool
     buffered: bool
-    def __init__(self, jobs: _Optional[_Iterable[_Union[NewJob, _Mapping]]] = ..., idempotency_key: _Optional[str] = ..., atomic: bool = ..., buffered: bool = ...) -> None: ...
+    callback: NewJob
+    def __init__(self, jobs: _Optional[_Iterable[_Union[NewJob, _Mapping]]] = ..., idempotency_key: _Optional[str] = ..., atomic: bool = ..., buffered: bool = ..., callback: _Optional[_Union[NewJob, _Mapping]] = ...) -> None: ...
 
 class EnqueueBatchResponse(_message.Message):
     __slots__ = ("items", "replayed")
@@ -196,6 +208,42 @@ class ListResponse(_message.Message):
     next_cursor: str
     complete: bool
     def __init__(self, jobs: _Optional[_Iterable[_Union[Job, _Mapping]]] = ..., next_cursor: _Optional[str] = ..., complete: bool = ...) -> None: ...
+
+class RelatedRequest(_message.Message):
+    __slots__ = ("id", "children", "cursor", "limit")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    CHILDREN_FIELD_NUMBER: _ClassVar[int]
+    CURSOR_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    children: bool
+    cursor: str
+    limit: int
+    def __init__(self, id: _Optional[str] = ..., children: bool = ..., cursor: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class RelatedResponse(_message.Message):
+    __slots__ = ("jobs", "next_cursor")
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_CURSOR_FIELD_NUMBER: _ClassVar[int]
+    jobs: _containers.RepeatedCompositeFieldContainer[RelatedJob]
+    next_cursor: str
+    def __init__(self, jobs: _Optional[_Iterable[_Union[RelatedJob, _Mapping]]] = ..., next_cursor: _Optional[str] = ...) -> None: ...
+
+class RelatedJob(_message.Message):
+    __slots__ = ("id", "state", "kind", "queue", "on_dead", "settled")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_FIELD_NUMBER: _ClassVar[int]
+    ON_DEAD_FIELD_NUMBER: _ClassVar[int]
+    SETTLED_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    state: str
+    kind: str
+    queue: str
+    on_dead: str
+    settled: str
+    def __init__(self, id: _Optional[str] = ..., state: _Optional[str] = ..., kind: _Optional[str] = ..., queue: _Optional[str] = ..., on_dead: _Optional[str] = ..., settled: _Optional[str] = ...) -> None: ...
 
 class AttemptsResponse(_message.Message):
     __slots__ = ("attempts",)

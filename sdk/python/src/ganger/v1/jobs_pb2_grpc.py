@@ -55,6 +55,11 @@ class JobsStub(object):
                 request_serializer=ganger_dot_v1_dot_jobs__pb2.AttemptsRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_jobs__pb2.AttemptsResponse.FromString,
 )
+        self.Related = channel.unary_unary(
+                '/ganger.v1.Jobs/Related',
+                request_serializer=ganger_dot_v1_dot_jobs__pb2.RelatedRequest.SerializeToString,
+                response_deserializer=ganger_dot_v1_dot_jobs__pb2.RelatedResponse.FromString,
+)
 
 
 class JobsServicer(object):
@@ -109,6 +114,13 @@ class JobsServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Related(self, request, context):
+        """The parents or the children of a job, oldest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_JobsServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -151,6 +163,11 @@ def add_JobsServicer_to_server(servicer, server):
                     servicer.Attempts,
                     request_deserializer=ganger_dot_v1_dot_jobs__pb2.AttemptsRequest.FromString,
                     response_serializer=ganger_dot_v1_dot_jobs__pb2.AttemptsResponse.SerializeToString,
+            ),
+            'Related': grpc.unary_unary_rpc_method_handler(
+                    servicer.Related,
+                    request_deserializer=ganger_dot_v1_dot_jobs__pb2.RelatedRequest.FromString,
+                    response_serializer=ganger_dot_v1_dot_jobs__pb2.RelatedResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -368,6 +385,33 @@ class Jobs(object):
             '/ganger.v1.Jobs/Attempts',
             ganger_dot_v1_dot_jobs__pb2.AttemptsRequest.SerializeToString,
             ganger_dot_v1_dot_jobs__pb2.AttemptsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+)
+
+    @staticmethod
+    def Related(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ganger.v1.Jobs/Related',
+            ganger_dot_v1_dot_jobs__pb2.RelatedRequest.SerializeToString,
+            ganger_dot_v1_dot_jobs__pb2.RelatedResponse.FromString,
             options,
             channel_credentials,
             insecure,
