@@ -178,7 +178,7 @@ class AttemptsRequest(_message.Message):
     def __init__(self, id: _Optional[str] = ...) -> None: ...
 
 class ListRequest(_message.Message):
-    __slots__ = ("states", "queue", "kind", "tag", "unique_key", "created_from", "created_before", "cursor", "limit")
+    __slots__ = ("states", "queue", "kind", "tag", "unique_key", "created_from", "created_before", "cursor", "limit", "q")
     STATES_FIELD_NUMBER: _ClassVar[int]
     QUEUE_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
@@ -188,6 +188,7 @@ class ListRequest(_message.Message):
     CREATED_BEFORE_FIELD_NUMBER: _ClassVar[int]
     CURSOR_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
+    Q_FIELD_NUMBER: _ClassVar[int]
     states: _containers.RepeatedScalarFieldContainer[str]
     queue: str
     kind: str
@@ -197,17 +198,20 @@ class ListRequest(_message.Message):
     created_before: _timestamp_pb2.Timestamp
     cursor: str
     limit: int
-    def __init__(self, states: _Optional[_Iterable[str]] = ..., queue: _Optional[str] = ..., kind: _Optional[str] = ..., tag: _Optional[str] = ..., unique_key: _Optional[str] = ..., created_from: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., created_before: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., cursor: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
+    q: str
+    def __init__(self, states: _Optional[_Iterable[str]] = ..., queue: _Optional[str] = ..., kind: _Optional[str] = ..., tag: _Optional[str] = ..., unique_key: _Optional[str] = ..., created_from: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., created_before: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., cursor: _Optional[str] = ..., limit: _Optional[int] = ..., q: _Optional[str] = ...) -> None: ...
 
 class ListResponse(_message.Message):
-    __slots__ = ("jobs", "next_cursor", "complete")
+    __slots__ = ("jobs", "next_cursor", "complete", "examined")
     JOBS_FIELD_NUMBER: _ClassVar[int]
     NEXT_CURSOR_FIELD_NUMBER: _ClassVar[int]
     COMPLETE_FIELD_NUMBER: _ClassVar[int]
+    EXAMINED_FIELD_NUMBER: _ClassVar[int]
     jobs: _containers.RepeatedCompositeFieldContainer[Job]
     next_cursor: str
     complete: bool
-    def __init__(self, jobs: _Optional[_Iterable[_Union[Job, _Mapping]]] = ..., next_cursor: _Optional[str] = ..., complete: bool = ...) -> None: ...
+    examined: int
+    def __init__(self, jobs: _Optional[_Iterable[_Union[Job, _Mapping]]] = ..., next_cursor: _Optional[str] = ..., complete: bool = ..., examined: _Optional[int] = ...) -> None: ...
 
 class RelatedRequest(_message.Message):
     __slots__ = ("id", "children", "cursor", "limit")
