@@ -54,7 +54,7 @@ impl World {
         let put = |name: &str| Change::PutQueue(name.parse().expect("a queue"), settings);
         let changes = QUEUES.iter().chain(&["default"]).map(|name| put(name)).collect();
         let term = self.store.state.take_over("nobody", 0, 1);
-        let written = self.store.state.commit(term, &Batch { number: 1, changes });
+        let written = self.store.state.commit(term, &Batch { number: 1, changes, ..Batch::default() });
         self.checker.require(written.is_ok(), || format!("the limits are not set: {written:?}"));
         self.checker.limited = true;
         for client in &mut self.clients {

@@ -64,6 +64,7 @@ impl Checker {
             | Change::OpenSession(_)
             | Change::CloseSession(..)
             | Change::PutQueue(..)
+            | Change::CloseKey(_)
             | Change::PutKind(..)
             | Change::Log(_)
             | Change::Failed(_)
