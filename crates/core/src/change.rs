@@ -23,6 +23,8 @@ use crate::name::{Kind, Labels, QueueName};
 use crate::outcome::Outcome;
 use crate::queue::QueueSettings;
 use crate::rules::Standing;
+use crate::schedule::ScheduleRecord;
+use crate::schedule::ledger::ScheduleChange;
 use crate::time::Wall;
 
 pub use applied::{Applied, Intake, Replayed, Submitted};
@@ -86,6 +88,8 @@ pub enum Change {
     Failed(Box<FailureSeen>),
     /// A document of the server's own.
     PutDocument(Document),
+    /// Something about schedules.
+    Schedule(Box<ScheduleChange>),
     /// Removes these final jobs, with everything kept beside them; others are left alone. Answered with
     /// [`Applied::Removed`].
     Delete(Vec<JobId>),
@@ -417,6 +421,8 @@ pub struct Snapshot {
     pub kinds: Vec<(Kind, KindSettings)>,
     /// Keys that are closed. Some of them may be open again since.
     pub closed: Vec<KeyClosure>,
+    /// Schedules, and how they stand.
+    pub schedules: Vec<(ScheduleRecord, crate::schedule::Standing)>,
     /// Final jobs that are kept, counted.
     pub finals: Vec<Tally>,
     /// The edges of blocked jobs.

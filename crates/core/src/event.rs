@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{JobId, SessionId};
 use crate::job::State;
 use crate::lease::Fence;
-use crate::name::{Kind, QueueName};
+use crate::name::{Kind, QueueName, ScheduleName};
 use crate::outcome::Outcome;
+use crate::schedule::ledger::{Cause, Fate};
 use crate::time::Wall;
 
 /// Something that happened. Never carries a payload.
@@ -79,6 +80,41 @@ pub enum Event {
         worker: Arc<str>,
         /// What it is now.
         state: WorkerState,
+        /// When.
+        at: Wall,
+    },
+    /// A due instant of a schedule was decided.
+    Occurrence {
+        /// The schedule.
+        schedule: ScheduleName,
+        /// The instant.
+        due_at: Wall,
+        /// What became of it.
+        fate: Fate,
+        /// Why it was due.
+        cause: Cause,
+        /// How much later than its instant that was, in microseconds.
+        late_us: u64,
+        /// When.
+        at: Wall,
+    },
+    /// An instant of a schedule is due for long, and nothing could be decided about it.
+    ScheduleOverdue {
+        /// The schedule.
+        schedule: ScheduleName,
+        /// The instant.
+        due_at: Wall,
+        /// When.
+        at: Wall,
+    },
+    /// A schedule was made, changed or deleted.
+    Schedule {
+        /// The schedule.
+        schedule: ScheduleName,
+        /// Whether it is paused.
+        paused: bool,
+        /// Whether it is gone.
+        deleted: bool,
         /// When.
         at: Wall,
     },

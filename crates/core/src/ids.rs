@@ -103,6 +103,10 @@ id!(
     /// One life of a worker process. A restarted worker is another session.
     SessionId, "worker session", "wrk_"
 );
+id!(
+    /// A schedule, until it is deleted.
+    ScheduleId, "schedule", "sch_"
+);
 
 id!(
     /// A bulk operation.

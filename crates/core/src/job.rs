@@ -16,8 +16,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::dependency::Dependency;
+use crate::ids::ScheduleId;
 use crate::limits;
-use crate::name::{Kind, Labels, QueueName};
+use crate::name::{Kind, Labels, QueueName, ScheduleName};
 use crate::retry::RetryPolicy;
 use crate::time::Wall;
 
@@ -142,6 +143,20 @@ pub struct JobOptions {
     pub tags: Vec<String>,
     /// W3C `traceparent` of whoever submitted it.
     pub traceparent: Option<String>,
+    /// The schedule that made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Box<Origin>>,
+}
+
+/// The schedule that made a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Which.
+    pub id: ScheduleId,
+    /// Its name at that time.
+    pub name: ScheduleName,
+    /// The instant for which it made the job.
+    pub due_at: Wall,
 }
 
 impl Default for JobOptions {
@@ -163,6 +178,7 @@ impl Default for JobOptions {
             fair_weight: 1,
             tags: Vec::new(),
             traceparent: None,
+            schedule: None,
         }
     }
 }

@@ -28,6 +28,7 @@ pub mod queue;
 pub mod retry;
 pub mod rules;
 pub mod sabotage;
+pub mod schedule;
 pub mod session;
 pub mod time;
 pub mod timeline;

@@ -93,6 +93,36 @@ pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 3600);
 /// How far ahead of the leader's term the highest term of a worker may be. Terms grow by one at each
 /// takeover: whoever is further ahead was never told so by a leader, and must not use up the numbers.
 pub const TERMS_AHEAD: u64 = 1_000_000;
+/// Most schedules.
+pub const SCHEDULES: usize = 10_000;
+/// Largest payload of a schedule's job, in bytes: those of all schedules are kept in memory.
+pub const SCHEDULE_PAYLOAD_BYTES: usize = 64 << 10;
+/// Longest cron expression, in bytes.
+pub const CRON_BYTES: usize = 256;
+/// Shortest interval of a schedule.
+pub const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
+/// Longest jitter of a schedule.
+pub const JITTER: Duration = Duration::from_secs(24 * 3600);
+/// An occurrence that is fired no later than this is on time.
+pub const ON_TIME: Duration = Duration::from_secs(60);
+/// Most missed occurrences that a schedule makes up for at once.
+pub const CATCH_UP: usize = 100;
+/// The oldest of those, at most.
+pub const CATCH_UP_WITHIN: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Instants of one schedule that are looked at in one step.
+pub const INSTANTS_AT_ONCE: usize = 10_000;
+/// Occurrences skipped in one step that have a row each; the older ones share one.
+pub const SKIPPED_ROWS: usize = 100;
+/// Schedules that fire in one step.
+pub const FIRED_AT_ONCE: usize = 1_000;
+/// Most occurrences of one backfill.
+pub const BACKFILL: usize = 1_000;
+/// Most instants that are shown ahead.
+pub const UPCOMING: usize = 100;
+/// How long the ledger of a schedule reaches back.
+pub const LEDGER_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+/// And over how many instants, about.
+pub const LEDGER_ROWS: u32 = 10_000;
 /// Most leases in one assignment message.
 pub const ASSIGN_LEASES: usize = 256;
 /// Most results in one message from a worker.

@@ -103,6 +103,10 @@ name!(
     /// A named lane with its own policy and limits.
     QueueName
 );
+name!(
+    /// A schedule.
+    ScheduleName
+);
 
 impl Default for QueueName {
     fn default() -> QueueName {

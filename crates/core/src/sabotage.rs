@@ -95,11 +95,23 @@ pub enum Bug {
     EdgesNotLoaded,
     /// Parents that ended while nobody led, or too late for the leader to write it, are not noticed.
     EndedParentsNotNoticed,
+    /// The store writes a row of the firing ledger over one that says that it was fired.
+    LedgerNotAsked,
+    /// How far a schedule is settled is kept in memory only.
+    SettledOnlyInMemory,
+    /// A schedule submits its job without a row in the ledger.
+    FiredWithoutRow,
+    /// A schedule fires half a second before its instant.
+    FiredEarly,
+    /// Occurrences that the misfire rule does not fire leave no row.
+    MissedForgotten,
+    /// The occurrence that waits for a job to end is kept in memory only.
+    WaitingOnlyInMemory,
 }
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 44] = [
+    pub const ALL: [Bug; 50] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -144,6 +156,12 @@ impl Bug {
         Bug::SettledByAnyAttempt,
         Bug::EdgesNotLoaded,
         Bug::EndedParentsNotNoticed,
+        Bug::LedgerNotAsked,
+        Bug::SettledOnlyInMemory,
+        Bug::FiredWithoutRow,
+        Bug::FiredEarly,
+        Bug::MissedForgotten,
+        Bug::WaitingOnlyInMemory,
     ];
 }
 

@@ -6,6 +6,7 @@
 
 mod lateness;
 mod leadership;
+mod schedules;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -107,6 +108,7 @@ struct Inner {
     queues: Names,
     kinds: Names,
     redis: Measures,
+    schedules: schedules::Schedules,
     /// One scrape at a time: gauges are cleared and filled again.
     scraping: Mutex<()>,
 }
@@ -146,6 +148,7 @@ impl Metrics {
             queues: Names::default(),
             kinds: Names::default(),
             redis: Measures::default(),
+            schedules: schedules::Schedules::default(),
             scraping: Mutex::new(()),
         };
         inner.register(version);
@@ -177,7 +180,15 @@ impl Metrics {
             Event::LeaseLost { .. } => {
                 self.0.leases_lost.inc();
             }
-            Event::Job { .. } | Event::Progress { .. } | Event::Worker { .. } | Event::Queue { .. } => {}
+            Event::Occurrence { fate, late_us, cause, .. } => {
+                self.0.schedules.decided(fate, *cause, *late_us)
+            }
+            Event::ScheduleOverdue { .. } => self.0.schedules.overdue(),
+            Event::Job { .. }
+            | Event::Progress { .. }
+            | Event::Worker { .. }
+            | Event::Queue { .. }
+            | Event::Schedule { .. } => {}
         }
     }
 
@@ -312,6 +323,7 @@ impl Inner {
         self.lateness.register(r);
         self.relay.register(r);
         self.redis.register(r);
+        self.schedules.register(r);
         // An info metric gets the suffix `_info` by itself.
         r.register("build", "The running version", Info::new([("version", version)]));
     }
@@ -418,6 +430,7 @@ mod tests {
             backlog: 7,
             closed_keys: 0,
             store_trouble: None,
+            schedules: Default::default(),
         };
         let view = QueueView {
             queue: "mail".parse().unwrap(),

@@ -13,6 +13,8 @@ use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
+use ganger_core::ids::ScheduleId;
+use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::{JobId, Term, Wall};
 use ganger_store::read::{ListQuery, Page, Related, StoredJob};
 use ganger_store::shared::SharedStore;
@@ -95,6 +97,15 @@ impl Store for ReleasableStore {
         limit: usize,
     ) -> Result<Vec<Edge>, StoreError> {
         self.store()?.related(id, of, after, limit).await
+    }
+
+    async fn occurrences(
+        &self,
+        schedule: ScheduleId,
+        before: Option<Wall>,
+        limit: usize,
+    ) -> Result<Vec<Occurrence>, StoreError> {
+        self.store()?.occurrences(schedule, before, limit).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

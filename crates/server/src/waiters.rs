@@ -132,6 +132,7 @@ pub fn ends<'b>(batch: &'b Batch, applied: &'b [Applied]) -> impl Iterator<Item 
         | Change::Log(_)
         | Change::Failed(_)
         | Change::PutDocument(_)
+        | Change::Schedule(_)
         | Change::Delete(_)
         | Change::PurgeDead { .. }
         | Change::Prune { .. } => None,

@@ -21,6 +21,8 @@ pub mod testing;
 mod leased;
 mod log;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod occurrence;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod options;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod outcomes;

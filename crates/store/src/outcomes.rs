@@ -8,6 +8,7 @@ use ganger_core::dependency::Place;
 use ganger_core::job::{JobOptions, State};
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::rules::Standing;
+use ganger_core::schedule::ledger::{Fate, Firing, ScheduleChange};
 use ganger_core::{Fence, JobId, Wall};
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,7 @@ enum Kept {
     NoTransactions,
     Linked(Vec<Intake>, Vec<(JobId, State)>),
     NoParent(JobId, Place),
+    Fired(Vec<Option<Fate>>),
 }
 
 /// [`LiveJob`] as kept.
@@ -82,6 +84,7 @@ impl Kept {
             Applied::Taken => Kept::Taken,
             Applied::EndedElsewhere { state, kept } => Kept::EndedElsewhere(*state, *kept),
             Applied::NoTransactions => Kept::NoTransactions,
+            Applied::Fired(fates) => Kept::Fired(fates.clone()),
             Applied::SessionEverClosed => Kept::SessionEverClosed,
             Applied::Removed(tallies) => Kept::Removed(tallies.clone()),
             Applied::Replayed(Replayed::Live(job, was)) => Kept::Live(Box::new(KeptJob::from(&**job)), *was),
@@ -102,6 +105,7 @@ impl Kept {
             Kept::Taken => Applied::Taken,
             Kept::EndedElsewhere(state, kept) => Applied::EndedElsewhere { state, kept },
             Kept::NoTransactions => Applied::NoTransactions,
+            Kept::Fired(fates) => Applied::Fired(fates),
             Kept::SessionEverClosed => Applied::SessionEverClosed,
             Kept::Removed(tallies) => Applied::Removed(tallies),
             Kept::Live(job, was) => Applied::Replayed(Replayed::Live(Box::new(LiveJob::from(*job)), was)),
@@ -154,6 +158,10 @@ fn is_usual(change: &Change, applied: &Applied) -> bool {
         (Change::Submit(submission), Applied::Submitted(Submitted::Accepted(intake))) => {
             created(submission).eq(intake.iter().copied())
         }
+        (Change::Schedule(change), Applied::Fired(fates)) => match &**change {
+            ScheduleChange::Fire(firing) => planned(firing).eq(fates.iter().cloned()),
+            ScheduleChange::Put(..) | ScheduleChange::Delete(_) => false,
+        },
         (Change::Submit(_) | Change::Replay(_), _) => false,
         (Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_), Applied::Removed(tallies)) => {
             tallies.is_empty()
@@ -166,6 +174,10 @@ fn usual(change: &Change) -> Applied {
     match change {
         Change::Submit(submission) => Applied::Submitted(Submitted::Accepted(created(submission).collect())),
         Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_) => Applied::Removed(Vec::new()),
+        Change::Schedule(change) => match &**change {
+            ScheduleChange::Fire(firing) => Applied::Fired(planned(firing).collect()),
+            ScheduleChange::Put(..) | ScheduleChange::Delete(_) => Applied::Done,
+        },
         Change::Assign(_)
         | Change::End(_)
         | Change::Finish(_)
@@ -194,6 +206,10 @@ fn intakes(answer: &Submitted) -> &[Intake] {
 
 fn created(submission: &Submission) -> impl Iterator<Item = Intake> + '_ {
     submission.jobs.iter().map(|job| Intake::Created(job.id))
+}
+
+fn planned(firing: &Firing) -> impl Iterator<Item = Option<Fate>> + '_ {
+    firing.occurrences.iter().map(|row| Some(row.fate.clone()))
 }
 
 fn unreadable(detail: impl std::fmt::Display) -> StoreError {

@@ -2,6 +2,7 @@
 //! stored: a bug, so it is loud, and the same in every store.
 
 use ganger_core::job::State;
+use ganger_core::name::ScheduleName;
 use ganger_core::{Fence, JobId, SessionId};
 
 use crate::store::StoreError;
@@ -32,6 +33,10 @@ pub(crate) fn session_not_open(session: SessionId) -> StoreError {
 
 pub(crate) fn closed_with_lease(session: SessionId, fence: Fence) -> StoreError {
     StoreError::Failed(format!("cannot close {session}: its lease {fence} has not ended"))
+}
+
+pub(crate) fn schedule_name_taken(name: &ScheduleName) -> StoreError {
+    StoreError::Failed(format!("cannot keep schedule `{name}`: another has that name"))
 }
 
 pub(crate) fn id_taken(job: JobId) -> StoreError {

@@ -9,6 +9,8 @@ use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
+use ganger_core::ids::ScheduleId;
+use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::{JobId, Term, Wall};
 
 use crate::read::{ListQuery, Page, Related, StoredJob};
@@ -85,6 +87,14 @@ pub trait Store: Send + Sync + 'static {
         after: Option<JobId>,
         limit: usize,
     ) -> Result<Vec<Edge>, StoreError>;
+
+    /// The firing ledger of a schedule, newest instant first, from before an instant on, at most so many.
+    async fn occurrences(
+        &self,
+        schedule: ScheduleId,
+        before: Option<Wall>,
+        limit: usize,
+    ) -> Result<Vec<Occurrence>, StoreError>;
 
     /// Writes a consistent copy to a new file while work goes on.
     async fn backup(&self, to: &Path) -> Result<(), StoreError>;

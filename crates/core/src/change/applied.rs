@@ -6,6 +6,7 @@ use super::{LiveJob, Tally};
 use crate::dependency::Place;
 use crate::ids::JobId;
 use crate::job::State;
+use crate::schedule::ledger::Fate;
 
 /// What a change came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +34,8 @@ pub enum Applied {
     },
     /// Nothing was set: users' transactions do not reach this store.
     NoTransactions,
+    /// What the ledger says of each occurrence now; `None` where it had its say before.
+    Fired(Vec<Option<Fate>>),
 }
 
 /// What became of a submission.

@@ -54,6 +54,7 @@ impl Coordinator {
                 self.commits.push(Change::PutDocument(document), Effect::Document(ticket));
                 Ok(())
             }
+            Ask::Schedule(ask) => self.schedule_ask(now, ticket, ask, out),
             Ask::DrainWorker(session) => self.drain_worker(now, ticket, session, out),
         };
         if let Err(refusal) = refused {
@@ -141,7 +142,8 @@ impl Coordinator {
                 self.finish(now, job, State::Cancelled, "cancelled before it started", Some(ticket));
             }
             Phase::Leased(_) | Phase::Ending => {
-                self.commits.push(Change::CancelWanted(id), Effect::CancelWanted { job: id, ticket });
+                self.commits
+                    .push(Change::CancelWanted(id), Effect::CancelWanted { job: id, ticket: Some(ticket) });
             }
             Phase::Leaving => return Err(Refusal::WrongState(State::Cancelled)),
         }

@@ -389,6 +389,7 @@ impl Coordinator {
         self.progress.remove(&entry.id);
         self.dependencies.forget(entry.id);
         self.parent_ended(now, entry.id, state, out);
+        self.schedules.job_left(entry.id);
     }
 
     /// A lease ran into its timeout, or its grace is over.

@@ -21,6 +21,7 @@ use crate::coordinator::Coordinator;
 use crate::coordinator::attempts::Ended;
 use crate::coordinator::joint::Provisional;
 use crate::coordinator::port::{Output, Refusal, Reply, Ticket};
+use crate::coordinator::schedules::ScheduleEffect;
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};
 use crate::job::State;
@@ -51,7 +52,7 @@ pub(crate) enum Effect {
     /// The job leaves: cancelled by a client, or expired.
     Finish { job: u32, ticket: Option<Ticket> },
     /// Tell the worker to stop.
-    CancelWanted { job: JobId, ticket: Ticket },
+    CancelWanted { job: JobId, ticket: Option<Ticket> },
     /// The job is due.
     RunNow { job: JobId, ticket: Ticket },
     /// The job is live again.
@@ -68,6 +69,8 @@ pub(crate) enum Effect {
     CloseKey(Option<Ticket>),
     /// The document is kept.
     Document(Ticket),
+    /// The schedule is so.
+    Schedule(ScheduleEffect),
     /// The client learns how many.
     Purge(Ticket),
     /// Counts are adjusted.
@@ -85,10 +88,12 @@ impl Effect {
             | Effect::PutKind(t)
             | Effect::Document(t)
             | Effect::Purge(t) => Some(*t),
-            Effect::Submit { ticket, .. }
+            Effect::Submit { ticket, .. } | Effect::RunNow { ticket, .. } => Some(*ticket),
+            Effect::Finish { ticket, .. }
             | Effect::CancelWanted { ticket, .. }
-            | Effect::RunNow { ticket, .. } => Some(*ticket),
-            Effect::Finish { ticket, .. } | Effect::Intake(ticket) | Effect::CloseKey(ticket) => *ticket,
+            | Effect::Intake(ticket)
+            | Effect::CloseKey(ticket)
+            | Effect::Schedule(ScheduleEffect { ticket, .. }) => *ticket,
             Effect::Assign { .. }
             | Effect::Failed(_)
             | Effect::End(_)
@@ -303,6 +308,7 @@ impl Coordinator {
                     self.vanish(job);
                 }
             }
+            Effect::Schedule(effect) => self.schedule_unchanged(&effect),
             Effect::Intake(_)
             | Effect::Assign { .. }
             | Effect::Failed(_)
@@ -355,7 +361,7 @@ impl Coordinator {
             }
             (Effect::CancelWanted { job, ticket }, _) => {
                 self.cancel_wanted(now, job, out);
-                out.push(Output::Reply(ticket, Reply::CancelRequested));
+                out.extend(ticket.map(|ticket| Output::Reply(ticket, Reply::CancelRequested)));
             }
             (Effect::RunNow { job, ticket }, Change::RunNow(_, at)) => {
                 self.due_now(now, job, *at, out);
@@ -371,6 +377,7 @@ impl Coordinator {
                 | Effect::PutKind(_)
                 | Effect::CloseKey(_)
                 | Effect::Document(_)
+                | Effect::Schedule(_)
                 | Effect::Purge(_)
                 | Effect::Prune),
                 _,
@@ -410,6 +417,9 @@ impl Coordinator {
                 out.extend(ticket.map(|ticket| Output::Reply(ticket, reply)));
             }
             (Effect::Document(ticket), _) => out.push(Output::Reply(ticket, Reply::Documented)),
+            (Effect::Schedule(effect), Change::Schedule(change)) => {
+                self.schedule_changed(now, effect, change, applied, out);
+            }
             (Effect::Purge(ticket), _) => {
                 let removed = self.removed(applied);
                 out.push(Output::Reply(ticket, Reply::Purged(removed)));

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::change::{After, Assignment, AttemptEnd, Change, Submission};
+use crate::change::{After, Assignment, AttemptEnd, Change, NewJob, Submission};
 use crate::coordinator::Coordinator;
 use crate::coordinator::commits::Effect;
 use crate::coordinator::table::Entry;
@@ -17,6 +17,7 @@ use crate::minutes::{self, Bucket, Counted, Maybe, Tally, Unsettled};
 use crate::name::{Kind, QueueName};
 use crate::outcome::Outcome;
 use crate::sabotage::{self, Bug};
+use crate::schedule::ledger::ScheduleChange;
 use crate::time::{Now, micros};
 
 /// The queues and kinds that have buckets of their own in the present minute.
@@ -111,6 +112,11 @@ impl Counting<'_> {
                     self.tally.counts(at).ended(finish.end.state);
                 }
             }
+            (Change::Schedule(change), _) => {
+                if let ScheduleChange::Fire(firing) = &**change {
+                    self.enqueued(&firing.jobs, 0);
+                }
+            }
             // Nothing of it is counted.
             (
                 Change::Assign(_)
@@ -136,8 +142,11 @@ impl Counting<'_> {
     }
 
     fn submission(&mut self, submission: &Submission) {
-        let dead = u64::from(submission.is_refused());
-        for job in &submission.jobs {
+        self.enqueued(&submission.jobs, u64::from(submission.is_refused()));
+    }
+
+    fn enqueued(&mut self, jobs: &[NewJob], dead: u64) {
+        for job in jobs {
             let at = self.tally.place(&job.spec.queue, &job.spec.kind);
             let counts = self.tally.counts(at);
             counts.enqueued += 1;

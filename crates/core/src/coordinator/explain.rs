@@ -55,7 +55,8 @@ impl Coordinator {
         let estimate = estimate.or(limited.filter(|_| !shown.iter().any(|g| g.closed && is_lasting(g.gate))));
         let next_step = next_step(&shown, class, id);
         // A job that runs is held back by nothing, whatever the gates would say of the next one.
-        let gates = if state == State::Running { Vec::new() } else { shown };
+        let mut gates = if state == State::Running { Vec::new() } else { shown };
+        gates.extend(self.origin_shown(id));
         let pace = pace.filter(|_| estimate.is_some());
         Some(Explanation { job: id, state, summary, gates, position, estimate, pace, next_step })
     }
@@ -97,6 +98,16 @@ impl Coordinator {
                 (State::Queued, text)
             }
         }
+    }
+
+    /// The schedule that made the job holds nothing back, but explains why it is there.
+    fn origin_shown(&self, id: JobId) -> Option<GateShown> {
+        let (name, due_at) = self.schedules.made(id)?;
+        Some(GateShown {
+            gate: "schedule",
+            closed: false,
+            evidence: format!("schedule {name} made it for {due_at}"),
+        })
     }
 
     fn store_gate(&self) -> GateShown {
@@ -313,6 +324,7 @@ impl Coordinator {
             closed_keys: self.closed_keys(),
             backlog: self.commits.waiting(),
             store_trouble: self.commits.trouble().map(str::to_owned),
+            schedules: self.schedules.counts(),
         }
     }
 }

@@ -96,6 +96,7 @@ impl Coordinator {
                 | Change::Log(_)
                 | Change::Failed(_)
                 | Change::PutDocument(_)
+                | Change::Schedule(_)
                 | Change::Delete(_)
                 | Change::PurgeDead { .. }
                 | Change::Prune { .. } => {}

@@ -31,6 +31,7 @@ impl Coordinator {
             }
         }
         self.kinds.extend(snapshot.kinds);
+        self.load_schedules(snapshot.schedules);
         for Tally { queue, kind, state, count } in snapshot.finals {
             self.counters.add(&queue, &kind, state, count);
         }
@@ -62,6 +63,7 @@ impl Coordinator {
         self.load_ended(now, snapshot.ended);
         self.cancel_what_was_wanted(now, &jobs.iter().map(|j| j.id).collect::<Vec<_>>());
         self.end_local_sessions(now);
+        self.schedules_loaded(now);
         self.timers.insert(now.mono + self.options.prune_first, Timer::Prune);
     }
 

@@ -10,7 +10,7 @@
 //! for whom), `roster` and `sessions` (the leader's side of the protocol), `attempts`, `dispatch`, `joint` (a
 //! submission and its first lease in one commit), `intake` (what was submitted inside the store), `elsewhere` (what
 //! ended there), `strands`, `levels`, `fair`, `flow`, `keyed`, `bucket` (keys, tenants and limits), `depth` (submissions to
-//! a full queue), `dependencies` (who is blocked by whom), `commits`. The README beside this file lists the properties
+//! a full queue), `dependencies` (who is blocked by whom), `schedules`, `commits`. The README beside this file lists the properties
 //! that must hold.
 
 mod asks;
@@ -40,6 +40,7 @@ mod pace;
 pub mod port;
 pub mod ready;
 mod roster;
+pub mod schedules;
 mod sessions;
 mod strands;
 mod table;
@@ -62,6 +63,7 @@ use crate::coordinator::port::{Input, Options, Output};
 use crate::coordinator::ready::Ready;
 use crate::coordinator::roster::Sessions;
 use crate::coordinator::strands::Strands;
+use crate::coordinator::schedules::Schedules;
 use crate::coordinator::table::Table;
 use crate::coordinator::wheel::{TimerId, Wheel};
 use crate::event::{Event, WorkerState};
@@ -140,6 +142,7 @@ pub struct Coordinator {
     /// Submissions that wait for room.
     held: usize,
     kinds: HashMap<Kind, KindSettings>,
+    schedules: Schedules,
     fleet: Fleet,
     lines: Lines,
     sessions: Sessions,
@@ -178,6 +181,7 @@ impl Coordinator {
             held: 0,
             queues: HashMap::new(),
             kinds: HashMap::new(),
+            schedules: Schedules::default(),
             fleet: Fleet::new(),
             lines: Lines::default(),
             sessions: Sessions::default(),
@@ -220,6 +224,7 @@ impl Coordinator {
         self.announce(now, out);
         self.fire(now, out);
         self.admit_held(now, out);
+        self.fire_schedules(now, out);
         if self.has_authority(now) && self.commits.trouble().is_none() {
             self.dispatch(now, out);
             self.dispatch_joint(now, out);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::change::{Applied, Batch, Idempotency, KeyClosure, NewJob, Submitted};
 use crate::dependency;
+pub use crate::coordinator::schedules::port::{ScheduleAsk, ScheduleRefusal, ScheduleReply, ScheduleView};
 use crate::document::Document;
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};
@@ -88,6 +89,8 @@ pub enum Ask {
     Delete(Vec<JobId>),
     /// Keep, or forget, a document of the server's own.
     PutDocument(Document),
+    /// Something about schedules.
+    Schedule(ScheduleAsk),
     /// Take nothing new on this worker.
     DrainWorker(SessionId),
 }
@@ -128,6 +131,8 @@ pub enum Reply {
     Purged(u64),
     /// The document is kept, or forgotten.
     Documented,
+    /// What became of the schedule.
+    Schedule(ScheduleReply),
     /// The worker was told.
     Draining,
     /// It cannot be done.
@@ -176,6 +181,9 @@ pub enum Refusal {
     /// What the jobs of the request wait for can never be.
     #[error("a job of the request cannot wait so: {0}")]
     Parents(dependency::Wrong),
+    /// The schedule does not allow it.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleRefusal),
     /// Nothing was written; the same request may succeed later.
     #[error("nothing was written: {0}")]
     Store(String),

@@ -23,7 +23,7 @@ impl Coordinator {
         let authority = self.authority.is_none_or(|until| self.awake_at < until);
         let retry = self.commits.retry_at().filter(|_| authority);
         let latest = self.awake_at + self.options.tick;
-        [timer, retry].into_iter().flatten().fold(latest, Mono::min)
+        [timer, retry, self.schedules.wake_at()].into_iter().flatten().fold(latest, Mono::min)
     }
 
     /// Notices that the coordinator itself stood still: then silence of others proves nothing.
@@ -93,6 +93,9 @@ impl Coordinator {
         self.counters.add(&job.queue, &job.kind, counted, 1);
         let slot = self.jobs.insert(job, class, phase, counted);
         self.register_keys(slot, job);
+        if let Some(origin) = &job.options.schedule {
+            self.schedules.job_came(origin, job.id);
+        }
         slot
     }
 

@@ -98,6 +98,19 @@ pub struct Stats {
     pub backlog: usize,
     /// Why nothing can be written at present, if so.
     pub store_trouble: Option<String>,
+    /// Schedules.
+    pub schedules: ScheduleCounts,
+}
+
+/// How many schedules there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScheduleCounts {
+    /// All of them.
+    pub known: usize,
+    /// Those that are paused.
+    pub paused: usize,
+    /// Those with an instant that is due for long, and not decided.
+    pub overdue: usize,
 }
 
 /// Why a job is, or is not, running.

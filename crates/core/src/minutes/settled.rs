@@ -8,13 +8,16 @@ use crate::change::{Applied, Change, Intake, NewJob, Submission};
 use crate::ids::JobId;
 use crate::name::{Kind, QueueName};
 use crate::sabotage::{self, Bug};
+use crate::schedule::ledger::{Fate, ScheduleChange};
 
 impl Counted {
     /// The buckets to be added, given the batch's changes and their answers. Most batches hold nothing that only the store
     /// could know, and count for what the leader said.
     #[must_use]
     pub fn settled(&self, changes: &[Change], applied: &[Applied]) -> Cow<'_, [Bucket]> {
-        let in_vain: Vec<(&Submission, &NewJob)> = changes.iter().zip(applied).flat_map(in_vain).collect();
+        let mut in_vain: Vec<(Option<&Submission>, &NewJob)> =
+            changes.iter().zip(applied).flat_map(in_vain).map(|(from, job)| (Some(from), job)).collect();
+        in_vain.extend(changes.iter().zip(applied).flat_map(not_fired).map(|job| (None, job)));
         if (in_vain.is_empty() && self.unsettled.is_empty()) || sabotage::active(Bug::NothingNewIsCounted) {
             return Cow::Borrowed(&self.buckets);
         }
@@ -28,10 +31,11 @@ impl Counted {
             if let Some(bucket) = place.and_then(|place| buckets.get_mut(place)) {
                 let counts = &mut bucket.counts;
                 counts.enqueued = counts.enqueued.saturating_sub(1);
-                counts.dead = counts.dead.saturating_sub(submission.is_refused().into());
+                let dead = submission.is_some_and(Submission::is_refused);
+                counts.dead = counts.dead.saturating_sub(dead.into());
             }
             // The job of a row that was taken in before may be there, and have a lease of its own.
-            if submission.inbox.is_none() {
+            if submission.is_none_or(|submission| submission.inbox.is_none()) {
                 not_created.insert(job.id);
             }
         }
@@ -79,6 +83,18 @@ fn in_vain<'c>(
         submission.into_iter().flat_map(|s| s.jobs.iter().enumerate().map(move |(at, job)| (s, at, job)));
     jobs.filter(|(_, at, job)| intakes.get(*at) != Some(&Intake::Created(job.id)))
         .map(|(submission, _, job)| (submission, job))
+}
+
+/// The jobs of a firing that the ledger, or a unique key, did not let come to be.
+fn not_fired<'c>((change, applied): (&'c Change, &'c Applied)) -> impl Iterator<Item = &'c NewJob> {
+    let (jobs, fates): (&[NewJob], &[Option<Fate>]) = match (change, applied) {
+        (Change::Schedule(change), Applied::Fired(fates)) => match &**change {
+            ScheduleChange::Fire(firing) => (&firing.jobs, fates),
+            ScheduleChange::Put(..) | ScheduleChange::Delete(_) => (&[], &[]),
+        },
+        (_, _) => (&[], &[]),
+    };
+    jobs.iter().filter(|job| !fates.contains(&Some(Fate::Fired(job.id))))
 }
 
 #[cfg(test)]

@@ -221,7 +221,7 @@ pub(crate) fn apply(change: &Change) -> Applied {
             Applied::Submitted(Submitted::Accepted(intakes))
         }
         Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_) => Applied::Removed(Vec::new()),
-        Change::Replay(_) => panic!("nothing is replayed here"),
+        Change::Replay(_) | Change::Schedule(_) => panic!("neither replayed nor scheduled here"),
         Change::Assign(_)
         | Change::End(_)
         | Change::Finish(_)

@@ -12,12 +12,14 @@ use ganger_core::job::State;
 use ganger_core::message::{CancelWhy, Work};
 use ganger_core::name::QueueName;
 use ganger_core::rules::Standing;
+use ganger_core::schedule::ledger::ScheduleChange;
 use ganger_core::{Fence, JobId, SessionId, Term, Wall};
 use ganger_store::{CommitError, StoreError};
 
 use crate::client::Client;
 use crate::minutes::Written;
 use crate::parents::Families;
+use crate::ledger::Ledger;
 use crate::setup::Time;
 use crate::store::short;
 
@@ -158,6 +160,8 @@ pub(crate) struct Checker {
     /// The edges of jobs, with how each was first settled.
     pub(crate) edges: BTreeMap<JobId, Vec<Edge>>,
     pub(crate) families: Families,
+    /// What was written about schedules.
+    pub(crate) ledger: Ledger,
 }
 
 impl Checker {
@@ -194,6 +198,7 @@ impl Checker {
             counted: Written::default(),
             edges: BTreeMap::new(),
             families: Families::default(),
+            ledger: Ledger::default(),
         }
     }
 
@@ -404,8 +409,15 @@ impl Checker {
 /// The jobs that a batch submits.
 pub(crate) fn named(batch: &Batch) -> impl Iterator<Item = JobId> + '_ {
     let of = |change: &'_ Change| {
-        let Change::Submit(submission) = change else { return Vec::new() };
-        submission.jobs.iter().map(|new| new.id).collect()
+        let jobs = match change {
+            Change::Submit(submission) => &submission.jobs,
+            Change::Schedule(change) => match &**change {
+                ScheduleChange::Fire(firing) => &firing.jobs,
+                ScheduleChange::Put(..) | ScheduleChange::Delete(_) => return Vec::new(),
+            },
+            _ => return Vec::new(),
+        };
+        jobs.iter().map(|new| new.id).collect()
     };
     batch.changes.iter().flat_map(of)
 }

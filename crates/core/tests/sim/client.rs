@@ -187,6 +187,7 @@ impl World {
                 | Reply::TakenIn
                 | Reply::Purged(_)
                 | Reply::Documented
+                | Reply::Schedule(_)
                 | Reply::Draining
                 | Reply::Refused(_) => {
                     self.checker.fail(format!("a submission was answered with {reply:?}"));

@@ -62,6 +62,7 @@ impl World {
         let led = self.leader().is_some();
         let at_rest = self.workers.iter().all(|worker| worker.session.leases().next().is_none());
         led && at_rest
+            && self.schedules_are_over()
             && self.checker.all_final(&self.clients)
             && open.collect::<BTreeSet<_>>() == self.alive()
     }
@@ -93,6 +94,7 @@ impl World {
         };
         self.check_counts(leader);
         self.check_minutes();
+        self.check_ledgers();
         self.check_sessions(leader);
     }
 

@@ -8,6 +8,7 @@ use ganger_core::job::State;
 use ganger_core::minutes::Counts;
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::outcome::Outcome;
+use ganger_core::schedule::ledger::{Fate, ScheduleChange};
 
 use crate::checker::Checker;
 use crate::world::World;
@@ -55,6 +56,17 @@ impl Checker {
             Change::Finish(finish) => {
                 if let Some(counts) = self.counts_of(finish.job) {
                     final_state(counts, finish.end.state);
+                }
+            }
+            Change::Schedule(change) => {
+                let (ScheduleChange::Fire(firing), Applied::Fired(fates)) = (&**change, applied) else { return };
+                for fate in fates.iter().flatten() {
+                    if let Fate::Fired(id) = fate
+                        && let Some(new) = firing.job(*id)
+                    {
+                        let key = (new.spec.queue.clone(), new.spec.kind.clone());
+                        self.counted.entry(key).or_default()[0] += 1;
+                    }
                 }
             }
             Change::CancelWanted(_)

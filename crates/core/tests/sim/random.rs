@@ -37,6 +37,8 @@ pub(crate) fn setup(seed: u64, traced: bool) -> Setup {
     let mut faults = Faults::pick(&mut rng);
     // With limits everything takes longer: not where handlers run for long.
     faults.limited = !faults.long_runs && seed % 3 == 0;
+    // Whatever else goes wrong, two runs of five have schedules.
+    faults.schedules = seed % 5 < 2;
     Setup { seed, faults, jobs: 12 + rng.index(4), workers: 3, traced }
 }
 

@@ -114,6 +114,8 @@ pub(crate) struct Faults {
     pub(crate) limited: bool,
     /// Whatever was decided is handed over before the batch written before it is announced, however little it is.
     pub(crate) hasty: bool,
+    /// There are schedules, and people meddle with them.
+    pub(crate) schedules: bool,
     /// Seconds between one trouble and the next.
     pub(crate) rare: bool,
     /// One server with an exclusive lock: authority does not run out.
@@ -152,6 +154,7 @@ impl Faults {
             hasty: on(),
             transactional: false,
             limited: false,
+            schedules: false,
             rare: false,
             embedded: false,
         };

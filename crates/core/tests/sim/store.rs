@@ -213,6 +213,7 @@ impl World {
 /// What a batch holds, in few words.
 fn brief(batch: &Batch) -> String {
     use ganger_core::change::Change;
+    use ganger_core::schedule::ledger::ScheduleChange;
     let words = batch.changes.iter().map(|change| match change {
         Change::Submit(s) => format!("submit {:?}", s.jobs.iter().map(|j| short(j.id)).collect::<Vec<_>>()),
         Change::Assign(a) => {
@@ -236,6 +237,14 @@ fn brief(batch: &Batch) -> String {
         Change::Log(_) => "log".into(),
         Change::Failed(seen) => format!("failed {}", short(seen.job)),
         Change::PutDocument(document) => format!("document {}", document.key),
+        Change::Schedule(change) => match &**change {
+            ScheduleChange::Put(record, _) => format!("put {}", record.schedule.name),
+            ScheduleChange::Delete(_) => "delete a schedule".into(),
+            ScheduleChange::Fire(firing) => {
+                let rows = firing.occurrences.iter().map(|row| (row.due_at.0 / 1_000 % 100_000, &row.fate));
+                format!("fire {} {:?}", firing.name, rows.collect::<Vec<_>>())
+            }
+        },
         Change::Delete(jobs) => format!("delete {}", jobs.len()),
         Change::PurgeDead { .. } => "purge".into(),
         Change::Prune { .. } => "prune".into(),

@@ -63,6 +63,8 @@ pub(crate) enum Event {
     Fault,
     /// A client meddles.
     Meddle,
+    /// Somebody looks after the schedules.
+    Schedules,
 }
 
 #[derive(Clone, Debug)]
@@ -118,6 +120,7 @@ pub(crate) struct World {
     pub(crate) conns: Vec<Conn>,
     pub(crate) clients: Vec<Client>,
     pub(crate) tickets: Vec<crate::client::Errand>,
+    pub(crate) schedules: Vec<crate::schedules::Planned>,
     pub(crate) checker: Checker,
 }
 
@@ -143,6 +146,7 @@ impl World {
             conns: Vec::new(),
             clients: Vec::new(),
             tickets: Vec::new(),
+            schedules: Vec::new(),
             checker: Checker::new(setup.traced),
         };
         for server in 0..world.servers.len() {
@@ -176,6 +180,9 @@ impl World {
         self.after(500 * MS, Event::Fault);
         if self.setup.faults.meddling {
             self.after(S, Event::Meddle);
+        }
+        if self.setup.faults.schedules {
+            self.plan_schedules();
         }
     }
 
@@ -269,6 +276,7 @@ impl World {
             Event::Replied(ticket, reply) => self.replied(ticket, &reply),
             Event::Fault => self.random_fault(),
             Event::Meddle => self.meddle(),
+            Event::Schedules => self.tend_schedules(),
         }
     }
 
@@ -301,6 +309,7 @@ impl World {
             | Event::Fault
             | Event::Complete { .. }
             | Event::MarkKind
+            | Event::Schedules
             | Event::Meddle => 0,
         };
         (until > self.now).then_some(until)

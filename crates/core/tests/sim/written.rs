@@ -65,6 +65,7 @@ impl Checker {
                 self.queues_paused.insert(queue.clone(), settings.paused);
             }
             Change::CloseKey(closure) => self.key_closed(closure),
+            Change::Schedule(change) => self.schedule_written(change, applied, at),
             Change::Settle(..)
             | Change::PutKind(..)
             | Change::Failed(_)
@@ -137,7 +138,7 @@ impl Checker {
         self.joint.mixed += u64::from(void > 0 && void < assignment.leases.len());
     }
 
-    fn took_in(&mut self, new: &ganger_core::change::NewJob, dead: bool) {
+    pub(crate) fn took_in(&mut self, new: &ganger_core::change::NewJob, dead: bool) {
         self.check_not_refused(new.id);
         let key = |r: &Record| (r.new.spec.kind.clone(), r.new.spec.options.unique_key.clone());
         let mine = (new.spec.kind.clone(), new.spec.options.unique_key.clone());

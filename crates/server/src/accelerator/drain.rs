@@ -183,7 +183,8 @@ fn answered(reply: &Reply) -> Settled {
         | Reply::Kind(_)
         | Reply::KeySet(_)
         | Reply::TakenIn
-        | Reply::Documented => Settled::No,
+        | Reply::Documented
+        | Reply::Schedule(_) => Settled::No,
     }
 }
 

@@ -28,7 +28,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Most jobs or queues that one stream can be narrowed to.
 const NARROWED: usize = 64;
 /// What a client can listen to.
-const TOPICS: [&str; 5] = ["job", "attempt", "worker", "queue", "counts"];
+const TOPICS: [&str; 6] = ["job", "attempt", "worker", "queue", "schedule", "counts"];
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(events))
@@ -39,7 +39,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed.
 #[utoipa::path(get, path = "/v1/events", tag = "events",
     params(
-        ("topics" = Option<String>, Query, description = "job, attempt, worker, queue, counts; all if not given"),
+        ("topics" = Option<String>, Query, description = "job, attempt, worker, queue, schedule, counts; all if not given"),
         ("job" = Option<String>, Query, description = "Only events of these jobs"),
         ("queue" = Option<String>, Query, description = "Only events of these queues"),
         ("Last-Event-ID" = Option<String>, Header, description = "The last event seen"),
@@ -122,6 +122,9 @@ fn about(event: &Event) -> (&'static str, Option<JobId>, Option<&QueueName>) {
         Event::Progress { job, .. } => ("job", Some(*job), None),
         Event::Worker { .. } => ("worker", None, None),
         Event::Queue { queue, .. } => ("queue", None, Some(queue)),
+        Event::Occurrence { .. } | Event::ScheduleOverdue { .. } | Event::Schedule { .. } => {
+            ("schedule", None, None)
+        }
     }
 }
 
@@ -133,6 +136,9 @@ fn name(event: &Event) -> &'static str {
         Event::Progress { .. } => "progress",
         Event::Worker { .. } => "worker",
         Event::Queue { .. } => "queue",
+        Event::Occurrence { .. } => "occurrence",
+        Event::ScheduleOverdue { .. } => "schedule_overdue",
+        Event::Schedule { .. } => "schedule",
     }
 }
 

@@ -5,7 +5,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ganger_core::coordinator::port::Refusal;
+use ganger_core::coordinator::port::{Refusal, ScheduleRefusal};
 use ganger_core::filter::FilterError;
 use ganger_core::job::State;
 use ganger_store::StoreError;
@@ -121,6 +121,9 @@ codes! {
     /// The group of failures does not exist.
     NoSuchFailure "no_such_failure" NOT_FOUND false "There is no such group of failures"
         "List the groups with GET /v1/failures; one that was not seen for 90 days is forgotten.";
+    /// The schedule does not exist.
+    NoSuchSchedule "no_such_schedule" NOT_FOUND false "There is no such schedule"
+        "List the schedules with GET /v1/schedules.";
     /// The job ended without a result.
     NoResult "no_result" NOT_FOUND false "The job has no result"
         "Only a job that succeeded has one; see its attempts for why it did not.";
@@ -145,6 +148,15 @@ codes! {
     /// The queue takes nothing new.
     QueueDraining "queue_draining" CONFLICT false "The queue is draining and takes nothing new"
         "Resume the queue with POST /v1/queues/{queue}:resume, or use another one.";
+    /// A schedule of that name exists.
+    ScheduleExists "schedule_exists" CONFLICT false "There is a schedule of that name already"
+        "Change it with PUT /v1/schedules/{name}, or choose another name.";
+    /// Another change of the schedule is being written.
+    ScheduleBusy "schedule_busy" CONFLICT true "The schedule is being changed at this moment"
+        "Nothing was changed. Look at the schedule, then send the request again if it is still wanted.";
+    /// There are as many schedules as may be.
+    TooManySchedules "too_many_schedules" CONFLICT false "There are as many schedules as may be"
+        "Delete schedules that are not needed any more.";
     /// Users' transactions do not reach the store.
     NoTransactions "no_transactions" CONFLICT false "Kinds cannot be transactional in this store"
         "Keep jobs in PostgreSQL, or leave the kind as it is.";
@@ -354,12 +366,34 @@ impl From<Refusal> for Problem {
             Refusal::NoSuchWorker => Problem::new(Code::NoSuchWorker, detail),
             Refusal::NoTransactions(_) => Problem::new(Code::NoTransactions, detail),
             Refusal::Parents(wrong) => parents::wrong(&wrong),
+            Refusal::Schedule(refusal) => refusal.into(),
             // The coordinator passes on what the store said, and knows nothing of disks.
             Refusal::Store(reason) if reason.contains(StoreError::DISK_IS_FULL) => {
                 Problem::new(Code::StoreFull, detail)
             }
             Refusal::Store(_) => Problem::new(Code::StoreUnavailable, detail),
             Refusal::Overloaded => Problem::new(Code::Overloaded, detail),
+        }
+    }
+}
+
+impl From<ScheduleRefusal> for Problem {
+    fn from(refusal: ScheduleRefusal) -> Problem {
+        let detail = refusal.to_string();
+        let range = |detail: String| Problem::fields(vec![FieldProblem::new("/from", detail)]);
+        match refusal {
+            ScheduleRefusal::NoSuch(_) => Problem::new(Code::NoSuchSchedule, detail),
+            ScheduleRefusal::Exists(_) => Problem::new(Code::ScheduleExists, detail),
+            ScheduleRefusal::TooMany => Problem::new(Code::TooManySchedules, detail),
+            ScheduleRefusal::Busy(_) => Problem::new(Code::ScheduleBusy, detail),
+            ScheduleRefusal::Invalid(error) => {
+                let pointer = format!("/{}", error.field.replace('.', "/"));
+                Problem::fields(vec![FieldProblem::new(pointer, error.problem)])
+            }
+            ScheduleRefusal::TooLong | ScheduleRefusal::NoRange | ScheduleRefusal::Forgotten(_) => {
+                range(detail)
+            }
+            ScheduleRefusal::QueueDraining(_) => Problem::new(Code::QueueDraining, detail),
         }
     }
 }

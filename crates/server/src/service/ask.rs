@@ -143,6 +143,7 @@ impl Service {
             Refusal::UniqueHeld(_)
             | Refusal::NoTransactions(_)
             | Refusal::Parents(_)
+            | Refusal::Schedule(_)
             | Refusal::QueueDraining(_)
             | Refusal::QueueFull { .. }
             | Refusal::TooManyClosed

@@ -9,6 +9,8 @@ use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
+use ganger_core::ids::ScheduleId;
+use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::{JobId, Term, Wall};
 use ganger_server::clock::Clock;
 use ganger_store::read::{ListQuery, Page, Related, StoredJob};
@@ -129,6 +131,15 @@ impl Store for Link {
         limit: usize,
     ) -> Result<Vec<Edge>, StoreError> {
         self.open()?.related(id, of, after, limit).await
+    }
+
+    async fn occurrences(
+        &self,
+        schedule: ScheduleId,
+        before: Option<Wall>,
+        limit: usize,
+    ) -> Result<Vec<Occurrence>, StoreError> {
+        self.open()?.occurrences(schedule, before, limit).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

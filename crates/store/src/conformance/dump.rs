@@ -11,6 +11,7 @@ use ganger_core::outcome::Outcome;
 use ganger_core::queue::QueueSettings;
 use ganger_core::rules::Standing;
 use ganger_core::timeline::{By, Span, Timeline};
+use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::{JobId, Wall};
 
 use super::leader::{Leader, spec, unique};
@@ -34,6 +35,8 @@ pub struct Dump {
     pub logs: Vec<(JobId, u32, String)>,
     /// Groups of failures.
     pub failures: Vec<FailureGroup>,
+    /// The ledgers of the schedules.
+    pub ledgers: Vec<Vec<Occurrence>>,
     /// Documents of every collection.
     pub documents: Vec<Vec<(String, String)>>,
     /// What was counted lately, by kind and hour.
@@ -79,6 +82,10 @@ pub async fn dump(store: &dyn Store, now: Wall) -> Dump {
         }
     }
     let failures = store.failures(Wall::default(), usize::MAX).await.unwrap();
+    let mut ledgers = Vec::new();
+    for (record, _) in &snapshot.schedules {
+        ledgers.push(store.occurrences(record.id, None, usize::MAX).await.unwrap());
+    }
     let mut documents = Vec::new();
     for collection in Collection::ALL {
         documents.push(store.documents(collection).await.unwrap());
@@ -91,7 +98,7 @@ pub async fn dump(store: &dyn Store, now: Wall) -> Dump {
         let parents = store.related(id, Related::Parents, None, 500).await.unwrap();
         related.push([parents, store.related(id, Related::Children, None, 500).await.unwrap()]);
     }
-    Dump { snapshot, jobs, payloads, attempts, logs, failures, documents, timeline, related }
+    Dump { snapshot, jobs, payloads, attempts, logs, failures, ledgers, documents, timeline, related }
 }
 
 pub(super) async fn live_through(store: Arc<dyn Store>) {

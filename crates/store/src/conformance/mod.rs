@@ -17,6 +17,7 @@ mod logs;
 mod minutes;
 mod parents;
 mod removal;
+mod schedules;
 mod search;
 mod sessions;
 mod terms;
@@ -143,6 +144,14 @@ const CLAIMS: &[Claim] = &claims! {
         a_leader_that_begins_knows_who_waits_for_whom,
         an_edge_is_known_as_long_as_its_child,
         related_jobs_come_in_pages;
+    schedules:
+        a_schedule_reads_back_whole_and_goes_with_its_ledger,
+        an_occurrence_is_written_with_its_job_and_fires_once,
+        a_row_moves_only_as_the_ledger_allows,
+        a_firing_that_is_sent_again_is_answered_the_same,
+        a_unique_key_in_the_way_is_told_in_the_ledger,
+        a_refused_batch_leaves_the_ledger_alone,
+        a_ledger_pages_and_is_forgotten_up_to_an_instant;
     lists:
         a_list_is_newest_first_and_pages_by_key,
         the_last_page_says_so,

@@ -46,6 +46,7 @@ impl MemoryState {
             Change::Log(lines) => Ok(self.append(lines)),
             Change::Failed(seen) => Ok(self.count_failure(seen)),
             Change::PutDocument(document) => Ok(self.put_document(document)),
+            Change::Schedule(change) => self.change_schedule(change),
             Change::Delete(jobs) => Ok(Applied::Removed(self.delete(jobs))),
             Change::PurgeDead { queue, limit } => Ok(Applied::Removed(self.purge_dead(queue, *limit))),
             Change::Prune { now, limit } => Ok(Applied::Removed(self.prune(*now, *limit))),
@@ -93,7 +94,7 @@ impl MemoryState {
         Ok(dependency::answer(Submitted::Accepted(intake), ended))
     }
 
-    fn take_in(&mut self, new: &NewJob) -> Result<Intake, StoreError> {
+    pub(super) fn take_in(&mut self, new: &NewJob) -> Result<Intake, StoreError> {
         if let Some(holder) = self.unique_holder(&new.spec.kind, &new.spec.options, new.created_at) {
             self.not_created.insert(new.id);
             return Ok(Intake::Duplicate(holder));

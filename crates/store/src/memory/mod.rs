@@ -15,6 +15,7 @@ mod ledger;
 mod minutes;
 mod reads;
 mod removal;
+mod schedules;
 mod shared;
 mod state;
 mod table;
@@ -28,6 +29,8 @@ use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
+use ganger_core::ids::ScheduleId;
+use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::{JobId, Now, Term, Wall};
 
 use crate::memory::shared::Cluster;
@@ -110,6 +113,15 @@ impl Store for MemoryStore {
 
     async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError> {
         Ok(self.state().failures(since, limit))
+    }
+
+    async fn occurrences(
+        &self,
+        schedule: ScheduleId,
+        before: Option<Wall>,
+        limit: usize,
+    ) -> Result<Vec<Occurrence>, StoreError> {
+        Ok(self.state().occurrences(schedule, before, limit))
     }
 
     async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {

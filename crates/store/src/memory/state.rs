@@ -9,11 +9,14 @@ use ganger_core::change::{
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
+use ganger_core::ids::ScheduleId;
 use ganger_core::kind::KindSettings;
 use ganger_core::minutes::Counts;
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::queue::QueueSettings;
 use ganger_core::sabotage::{self, Bug};
+use ganger_core::schedule::ledger::Occurrence;
+use ganger_core::schedule::{ScheduleRecord, Standing};
 use ganger_core::{Fence, JobId, SessionId, Term, Wall};
 
 use super::table::Table;
@@ -59,6 +62,8 @@ pub struct MemoryState {
     pub(super) minutes: Table<(i64, QueueName, Kind), Counts>,
     /// By child and parent.
     pub(super) edges: Table<(JobId, JobId), Edge>,
+    pub(super) schedules: Table<ScheduleId, (ScheduleRecord, Standing)>,
+    pub(super) occurrences: Table<(ScheduleId, Wall), Occurrence>,
     /// Jobs that submissions of the open transaction named and did not create.
     pub(super) not_created: BTreeSet<JobId>,
 }
@@ -167,6 +172,7 @@ impl MemoryState {
             queues: self.queues.iter().map(|(name, settings)| (name.clone(), *settings)).collect(),
             kinds: self.kinds.iter().map(|(name, settings)| (name.clone(), *settings)).collect(),
             closed: self.closed_keys(),
+            schedules: self.schedules.values().cloned().collect(),
             finals: finals.into_vec(),
             edges: self.open_edges().copied().collect(),
             ended: self.ended_parents(),
@@ -245,6 +251,8 @@ impl MemoryState {
         self.documents.commit();
         self.minutes.commit();
         self.edges.commit();
+        self.schedules.commit();
+        self.occurrences.commit();
     }
 
     pub(super) fn roll_back(&mut self) {
@@ -266,5 +274,7 @@ impl MemoryState {
         self.documents.roll_back();
         self.minutes.roll_back();
         self.edges.roll_back();
+        self.schedules.roll_back();
+        self.occurrences.roll_back();
     }
 }

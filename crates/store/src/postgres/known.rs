@@ -143,6 +143,7 @@ fn finished_days(batch: &Batch) -> impl Iterator<Item = i32> + '_ {
         | Change::Log(_)
         | Change::Failed(_)
         | Change::PutDocument(_)
+        | Change::Schedule(_)
         | Change::Delete(_)
         | Change::PurgeDead { .. }
         | Change::Prune { .. } => None,

@@ -56,6 +56,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0006_dependencies.up.sql"),
         down: include_str!("migrations/0006_dependencies.down.sql"),
     },
+    Migration {
+        version: 7,
+        name: "schedules",
+        up: include_str!("migrations/0007_schedules.up.sql"),
+        down: include_str!("migrations/0007_schedules.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

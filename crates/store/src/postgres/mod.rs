@@ -40,6 +40,8 @@ use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
+use ganger_core::ids::ScheduleId;
+use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::{JobId, Term, Wall};
 
 use self::connection::Connector;
@@ -175,6 +177,15 @@ impl Store for PgStore {
         limit: usize,
     ) -> Result<Vec<Edge>, StoreError> {
         self.0.readers.read(async |db| reads::related(db, id, of, after, limit).await).await
+    }
+
+    async fn occurrences(
+        &self,
+        schedule: ScheduleId,
+        before: Option<Wall>,
+        limit: usize,
+    ) -> Result<Vec<Occurrence>, StoreError> {
+        self.0.readers.read(async |db| reads::occurrences(db, schedule, before, limit).await).await
     }
 
     async fn backup(&self, _to: &Path) -> Result<(), StoreError> {

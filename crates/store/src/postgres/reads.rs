@@ -7,7 +7,9 @@ use ganger_core::change::{AttemptRecord, KeyClosure, Snapshot, Tally};
 use ganger_core::dependency::{self, Edge};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
+use ganger_core::ids::ScheduleId;
 use ganger_core::job::State;
+use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::{JobId, Wall};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -56,6 +58,12 @@ pub(super) async fn load(db: &readers::Snapshot<'_>) -> Result<Snapshot, Failure
     for found in query(db, sql::LOAD_CLOSED_KEYS, &[]).await? {
         let until = Some(Wall(found.try_get(2)?));
         snapshot.closed.push(KeyClosure { queue: row::name(&found, 0)?, key: found.try_get(1)?, until });
+    }
+    for found in query(db, sql::LOAD_SCHEDULES, &[]).await? {
+        let unreadable = |error| Failure::unreadable("a schedule", error);
+        let record = serde_json::from_str(found.try_get(0)?).map_err(unreadable)?;
+        let standing = serde_json::from_str(found.try_get(1)?).map_err(unreadable)?;
+        snapshot.schedules.push((record, standing));
     }
     for found in query(db, sql::LOAD_COUNTERS, &[]).await? {
         snapshot.finals.push(Tally {
@@ -194,6 +202,24 @@ pub(super) async fn failures(
         })
     };
     query(db, sql::LIST_FAILURES, &[&since.0, &limit]).await?.iter().map(group).collect()
+}
+
+/// The ledger of a schedule, newest first, from before an instant on.
+pub(super) async fn occurrences(
+    db: &readers::Snapshot<'_>,
+    schedule: ScheduleId,
+    before: Option<Wall>,
+    limit: usize,
+) -> Result<Vec<Occurrence>, Failure> {
+    let (before, limit) =
+        (before.map_or(i64::MAX, |before| before.0), i64::try_from(limit).unwrap_or(i64::MAX));
+    let mut rows = Vec::new();
+    for found in query(db, sql::LIST_OCCURRENCES, &[&schedule.uuid(), &before, &limit]).await? {
+        let (cause, fate): (&str, _) = (found.try_get(7)?, Some(row::fate(&found, 0)?));
+        let one = crate::occurrence::occurrence(found.try_get(5)?, found.try_get(6)?, cause, fate);
+        rows.push(one.ok_or_else(|| Failure::unreadable("an occurrence", cause))?);
+    }
+    Ok(rows)
 }
 
 /// The documents of a collection, by name.

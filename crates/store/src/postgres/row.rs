@@ -8,6 +8,7 @@ use ganger_core::dependency::{self, Edge, OnDead};
 use ganger_core::job::{JobOptions, JobSpec, State};
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::rules::Standing;
+use ganger_core::schedule::ledger::Fate;
 use ganger_core::{Fence, JobId, SessionId, Wall};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -16,6 +17,7 @@ use super::error::Failure;
 use super::pipeline::{Param, param};
 use super::plan::FinalFact;
 use super::{codec, options};
+use crate::occurrence;
 use crate::read::{LeaseView, StoredJob};
 
 /// Columns that `find_jobs` and `find_finals` have in common, by position.
@@ -156,6 +158,14 @@ pub(super) fn assignment(row: &Row) -> Result<Assignment, Failure> {
         fence(row, 0)?.ok_or_else(|| Failure::unreadable("the fence of an assignment", "malformed"))?;
     let session = SessionId::from_uuid(row.try_get(1)?);
     Ok(Assignment { session, first, at: Wall(row.try_get(2)?), leases })
+}
+
+/// What became of an occurrence, from the columns that begin here.
+pub(super) fn fate(row: &Row, first: usize) -> Result<Fate, Failure> {
+    let state: &str = row.try_get(first)?;
+    let (job, why) = (row.try_get(first + 1)?, row.try_get(first + 2)?);
+    occurrence::fate(state, job, why, row.try_get(first + 3)?, row.try_get(first + 4)?)
+        .ok_or_else(|| Failure::unreadable("an occurrence", state))
 }
 
 /// Finds names and options that were seen before, so that a million jobs of one kind share one text.

@@ -285,7 +285,8 @@ impl<'a> Attempt<'a> {
             | Change::CloseKey(_)
             | Change::Log(_)
             | Change::Failed(_)
-            | Change::PutDocument(_) => Ok(Vec::new()),
+            | Change::PutDocument(_)
+            | Change::Schedule(_) => Ok(Vec::new()),
         };
         match removed {
             Ok(tallies) => Ok(Applied::Removed(tallies)),

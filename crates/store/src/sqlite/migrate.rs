@@ -58,6 +58,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0007_dependencies.up.sql"),
         down: include_str!("migrations/0007_dependencies.down.sql"),
     },
+    Migration {
+        version: 8,
+        name: "schedules",
+        up: include_str!("migrations/0008_schedules.up.sql"),
+        down: include_str!("migrations/0008_schedules.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

@@ -36,6 +36,8 @@ use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
 use ganger_core::timeline::{Span, Timeline};
+use ganger_core::ids::ScheduleId;
+use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::{JobId, Term, Wall};
 
 use self::dir::DataDir;
@@ -178,6 +180,15 @@ impl Store for SqliteStore {
         limit: usize,
     ) -> Result<Vec<Edge>, StoreError> {
         self.readers.read(move |conn| reads::related(conn, id, of, after, limit)).await
+    }
+
+    async fn occurrences(
+        &self,
+        schedule: ScheduleId,
+        before: Option<Wall>,
+        limit: usize,
+    ) -> Result<Vec<Occurrence>, StoreError> {
+        self.readers.read(move |conn| reads::occurrences(conn, schedule, before, limit)).await
     }
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {

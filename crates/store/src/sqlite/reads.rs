@@ -4,6 +4,8 @@ use ganger_core::change::{AttemptRecord, KeyClosure, Snapshot, Tally};
 use ganger_core::dependency::{self, Edge};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
+use ganger_core::ids::ScheduleId;
+use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::{JobId, Wall};
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -52,6 +54,13 @@ pub(super) fn load(conn: &Connection) -> Result<Snapshot, Failure> {
     each(conn, sql::LOAD_CLOSED_KEYS, |found| {
         let until = Some(Wall(found.get(2)?));
         snapshot.closed.push(KeyClosure { queue: row::name(found, 0)?, key: found.get(1)?, until });
+        Ok(())
+    })?;
+    each(conn, sql::LOAD_SCHEDULES, |found| {
+        let unreadable = |error| Failure::unreadable("a schedule", error);
+        let record = serde_json::from_str(row::text(found, 0)?.unwrap_or_default()).map_err(unreadable)?;
+        let standing = serde_json::from_str(row::text(found, 1)?.unwrap_or_default()).map_err(unreadable)?;
+        snapshot.schedules.push((record, standing));
         Ok(())
     })?;
     each(conn, sql::LOAD_COUNTERS, |found| {
@@ -203,6 +212,26 @@ pub(super) fn documents(conn: &Connection, collection: Collection) -> Result<Vec
     let mut statement = conn.prepare_cached(sql::LIST_DOCUMENTS)?;
     let rows = statement.query_map([collection.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The ledger of a schedule, newest first, from before an instant on.
+pub(super) fn occurrences(
+    conn: &Connection,
+    schedule: ScheduleId,
+    before: Option<Wall>,
+    limit: usize,
+) -> Result<Vec<Occurrence>, Failure> {
+    let mut statement = conn.prepare_cached(sql::LIST_OCCURRENCES)?;
+    let before = before.map_or(i64::MAX, |before| before.0);
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = statement.query((schedule.uuid().into_bytes(), before, limit))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (cause, fate) = (row::text(row, 7)?.unwrap_or_default(), Some(row::fate(row, 0)?));
+        let one = crate::occurrence::occurrence(row.get(5)?, row.get(6)?, cause, fate);
+        found.push(one.ok_or_else(|| Failure::unreadable("an occurrence", cause))?);
+    }
+    Ok(found)
 }
 
 /// All leases.

@@ -7,12 +7,14 @@ use ganger_core::dependency::{self, Edge, OnDead};
 use ganger_core::job::{JobOptions, JobSpec, State};
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::rules::Standing;
+use ganger_core::schedule::ledger::Fate;
 use ganger_core::{Fence, JobId, Wall};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::error::Failure;
 use super::{codec, options, sql};
+use crate::occurrence;
 use crate::read::{LeaseView, StoredJob};
 
 /// Columns that `find_job`, `find_final` and the lists have in common, by position.
@@ -65,6 +67,15 @@ where
 {
     let name = text(row, index)?.unwrap_or_default();
     name.parse().map_err(|error| Failure::unreadable("a name", error))
+}
+
+/// What became of an occurrence, from the columns that begin here.
+pub(super) fn fate(row: &Row<'_>, first: usize) -> Result<Fate, Failure> {
+    let job: Option<[u8; 16]> = row.get(first + 1)?;
+    let (why, since, count) = (text(row, first + 2)?, row.get(first + 3)?, row.get(first + 4)?);
+    let state = text(row, first)?.unwrap_or_default();
+    occurrence::fate(state, job.map(uuid::Uuid::from_bytes), why, since, count)
+        .ok_or_else(|| Failure::unreadable("an occurrence", state))
 }
 
 /// A row of `load_assignments`.

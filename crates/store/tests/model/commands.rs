@@ -5,6 +5,8 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
+use crate::schedules::ScheduleOp;
+
 /// One thing that is done to both stores.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
@@ -66,6 +68,7 @@ pub(crate) enum Op {
     Log(u8, u8, u16),
     Failed(u8, u8),
     Document(u8, u8, Option<u8>),
+    Schedule(ScheduleOp),
     Delete(Vec<u8>),
     PurgeDead(u8, u8),
     Prune(u8),
@@ -154,6 +157,8 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (byte(), byte(), any::<u16>()).prop_map(|(job, attempt, size)| Op::Log(job, attempt, size)),
         2 => (byte(), byte()).prop_map(|(job, error)| Op::Failed(job, error)),
         1 => (byte(), byte(), option::of(byte())).prop_map(|(of, key, body)| Op::Document(of, key, body)),
+        4 => (byte(), byte(), byte(), vec(byte(), 0..4), option::weighted(0.3, byte())).prop_map(
+            |(which, what, at, fates, key)| Op::Schedule(ScheduleOp { which, what, at, fates, key })),
         1 => vec(byte(), 0..4).prop_map(Op::Delete),
         1 => (byte(), 0u8..4).prop_map(|(queue, limit)| Op::PurgeDead(queue, limit)),
         1 => (0u8..4).prop_map(Op::Prune),

@@ -5,6 +5,7 @@ use ganger_core::Wall;
 use ganger_core::change::{After, Change};
 use ganger_core::minutes::{Bucket, Counted, Counts, Maybe, Unsettled, minute_of};
 use ganger_core::name::{Kind, QueueName};
+use ganger_core::schedule::ledger::ScheduleChange;
 
 pub(crate) fn counted(now: Wall, changes: &[Change]) -> Counted {
     let mut counted = Counted { minute: minute_of(now), ..Counted::default() };
@@ -15,6 +16,14 @@ pub(crate) fn counted(now: Wall, changes: &[Change]) -> Counted {
                 let bucket = place(&mut counted, &job.spec.queue, &job.spec.kind);
                 counted.buckets[bucket].counts.enqueued += 1;
                 named.push((job.id, bucket));
+            }
+        }
+        if let Change::Schedule(schedule) = one
+            && let ScheduleChange::Fire(firing) = &**schedule
+        {
+            for job in &firing.jobs {
+                let bucket = place(&mut counted, &job.spec.queue, &job.spec.kind);
+                counted.buckets[bucket].counts.enqueued += 1;
             }
         }
         if let Change::Assign(assignment) = one {

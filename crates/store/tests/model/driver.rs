@@ -23,6 +23,7 @@ use ganger_store::{MemoryState, Store, conformance};
 
 use crate::commands::{EndOp, Filter, JobOp, Op, Step};
 use crate::counted::counted;
+use crate::schedules;
 
 const START: Wall = Wall(1_700_000_000_000_000);
 const SECOND: Duration = Duration::from_secs(1);
@@ -244,6 +245,13 @@ impl Driver {
                 key: format!("document-{}", key % 3),
                 body: body.map(|body| body.to_string()),
             })),
+            Op::Schedule(op) => {
+                let now = self.now;
+                Some(schedules::change(op, now, START, || {
+                    let made = self.next();
+                    (made, JobId::new(START.unix_millis() + made, [1; 10]))
+                }))
+            }
             Op::Delete(jobs) => {
                 Some(Change::Delete(jobs.iter().filter_map(|job| pick(&all, *job)).collect()))
             }

@@ -7,6 +7,7 @@
 mod commands;
 mod counted;
 mod driver;
+mod schedules;
 
 use std::sync::Arc;
 

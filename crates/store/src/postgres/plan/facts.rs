@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ganger_core::change::{Change, Intake, LiveJob, Replay, Submission};
+use ganger_core::change::{Change, Intake, LiveJob, NewJob, Replay, Submission};
+use ganger_core::ids::ScheduleId;
 use ganger_core::job::State;
+use ganger_core::schedule::ledger::{Fate, Firing, ScheduleChange};
 use ganger_core::{Fence, JobId, SessionId, Wall};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -25,6 +27,7 @@ pub(in crate::postgres) struct Facts {
     /// By kind and key.
     pub(super) holders: HashMap<(String, String), Holder>,
     pub(super) logs: HashMap<(JobId, u32), String>,
+    pub(super) occurrences: HashMap<(ScheduleId, Wall), Fate>,
     /// Rows that were just taken out of the inbox.
     pub(in crate::postgres) inbox: HashSet<i64>,
 }
@@ -72,6 +75,7 @@ pub(in crate::postgres) struct Wanted {
     answers: (Vec<Vec<u8>>, Vec<Vec<u8>>),
     holders: (Vec<String>, Vec<String>),
     logs: (Vec<Uuid>, Vec<i32>),
+    occurrences: (Vec<Uuid>, Vec<i64>),
     /// Jobs that their handlers may be ending.
     leased: Vec<Uuid>,
     inbox: Vec<i64>,
@@ -106,6 +110,11 @@ impl Wanted {
                     wanted.logs.0.push(lines.job.uuid());
                     wanted.logs.1.push(lines.attempt.cast_signed());
                 }
+                Change::Schedule(change) => {
+                    if let ScheduleChange::Fire(firing) = &**change {
+                        wanted.firing(firing);
+                    }
+                }
                 Change::CancelWanted(_)
                 | Change::RunNow(..)
                 | Change::Settle(..)
@@ -133,7 +142,19 @@ impl Wanted {
             self.answers.0.push(key.scope.clone().into_bytes());
             self.answers.1.push(key.key.clone().into_bytes());
         }
-        for job in &submission.jobs {
+        self.new_jobs(&submission.jobs);
+    }
+
+    fn firing(&mut self, firing: &Firing) {
+        for row in &firing.occurrences {
+            self.occurrences.0.push(firing.schedule.uuid());
+            self.occurrences.1.push(row.due_at.0);
+        }
+        self.new_jobs(&firing.jobs);
+    }
+
+    fn new_jobs(&mut self, jobs: &[NewJob]) {
+        for job in jobs {
             self.jobs.push(job.id.uuid());
             self.finals.push(job.id.uuid());
             for dependency in &job.spec.depends_on {
@@ -176,6 +197,10 @@ impl Wanted {
         if !self.logs.0.is_empty() {
             places.logs = Some(pipeline.add(sql::KNOW_LOGS, vec![param(self.logs.0), param(self.logs.1)])?);
         }
+        if !self.occurrences.0.is_empty() {
+            let params = vec![param(self.occurrences.0), param(self.occurrences.1)];
+            places.occurrences = Some(pipeline.add(sql::KNOW_OCCURRENCES, params)?);
+        }
         Ok(places)
     }
 }
@@ -189,6 +214,7 @@ pub(in crate::postgres) struct Places {
     answers: Option<usize>,
     holders: Option<usize>,
     logs: Option<usize>,
+    occurrences: Option<usize>,
     inbox: Option<usize>,
 }
 
@@ -226,6 +252,10 @@ impl Facts {
         for found in at(places.logs) {
             let attempt: i32 = found.try_get(1)?;
             facts.logs.insert((row::job_id(found, 0)?, attempt.cast_unsigned()), row::utf8(found, 2)?);
+        }
+        for found in at(places.occurrences) {
+            let place = (ScheduleId::from_uuid(found.try_get(5)?), Wall(found.try_get(6)?));
+            facts.occurrences.insert(place, row::fate(found, 0)?);
         }
         for found in at(places.inbox) {
             facts.inbox.insert(found.try_get(0)?);

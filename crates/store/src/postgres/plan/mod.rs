@@ -15,6 +15,7 @@
 mod attempt;
 mod edges;
 mod facts;
+mod schedule;
 mod session;
 mod submit;
 mod write;
@@ -26,6 +27,7 @@ use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::job::State;
+use ganger_core::schedule::ledger::ScheduleChange;
 use ganger_core::{Fence, JobId, SessionId, Wall};
 
 pub(super) use self::facts::{Facts, FinalFact, Wanted};
@@ -123,6 +125,7 @@ pub(super) struct Segment<'b> {
     edges: Vec<Edge>,
     /// Parents that ended.
     settled: Vec<(JobId, State)>,
+    schedules: schedule::Schedules<'b>,
 }
 
 /// What a segment has done to a job.
@@ -220,6 +223,7 @@ impl<'b> Segment<'b> {
                 self.documents.insert((document.collection, &document.key), document.body.as_deref());
                 Applied::Done
             }
+            Change::Schedule(schedule) => self.change_schedule(course, schedule)?,
             Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_) => return Ok(Taken::Apart),
         };
         Ok(Taken::Done(applied))
@@ -252,6 +256,12 @@ impl<'b> Segment<'b> {
             }
             Change::CancelWanted(job) | Change::RunNow(job, _) => touch(job).revived,
             Change::Replay(replay) => self.touched.contains_key(&replay.job),
+            Change::Schedule(change) => match &**change {
+                ScheduleChange::Fire(firing) => {
+                    firing.jobs.iter().any(|job| self.touched.contains_key(&job.id))
+                }
+                ScheduleChange::Put(..) | ScheduleChange::Delete(_) => false,
+            },
             Change::Settle(..)
             | Change::OpenSession(_)
             | Change::CloseSession(..)
@@ -316,6 +326,7 @@ pub(super) fn is_plain(changes: &[Change]) -> bool {
         | Change::PutDocument(_) => true,
         Change::Replay(_)
         | Change::Log(_)
+        | Change::Schedule(_)
         | Change::Delete(_)
         | Change::PurgeDead { .. }
         | Change::Prune { .. } => false,

@@ -66,7 +66,7 @@ impl<'b> Segment<'b> {
         true
     }
 
-    fn take_in(&mut self, course: &mut Course<'_>, new: &'b NewJob) -> Result<Intake, Failure> {
+    pub(super) fn take_in(&mut self, course: &mut Course<'_>, new: &'b NewJob) -> Result<Intake, Failure> {
         let unique_key = new.spec.options.unique_key.as_deref();
         if let Some(key) = unique_key
             && let Some(holder) = self.holder(new.spec.kind.as_str(), key, new.created_at)

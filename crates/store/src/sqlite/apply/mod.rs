@@ -5,6 +5,7 @@ mod edges;
 mod prepared;
 mod removal;
 mod replay;
+mod schedule;
 mod session;
 mod submit;
 mod unique;
@@ -89,6 +90,7 @@ impl Work<'_> {
             Change::PutDocument(Document { collection, key, body: None }) => {
                 self.execute(sql::DELETE_DOCUMENT, (collection.as_str(), key))
             }
+            Change::Schedule(change) => self.change_schedule(change),
             Change::Delete(jobs) => self.delete(jobs).map(Applied::Removed),
             Change::PurgeDead { queue, limit } => self.purge_dead(queue, *limit).map(Applied::Removed),
             Change::Prune { now, limit } => self.prune(*now, *limit).map(Applied::Removed),

@@ -58,7 +58,7 @@ impl Work<'_> {
         Ok(Some(Submitted::Replayed(intake)))
     }
 
-    fn take_in(&mut self, new: &NewJob) -> Result<Intake, Failure> {
+    pub(super) fn take_in(&mut self, new: &NewJob) -> Result<Intake, Failure> {
         let unique_key = new.spec.options.unique_key.as_deref();
         if let Some(key) = unique_key
             && let Some(holder) = self.unique_holder(&new.spec.kind, key, new.created_at)?

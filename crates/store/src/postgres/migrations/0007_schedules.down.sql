@@ -1,0 +1,3 @@
+-- There are no schedules.
+DROP TABLE ganger.occurrence;
+DROP TABLE ganger.schedule;

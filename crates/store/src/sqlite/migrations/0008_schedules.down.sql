@@ -1,0 +1,3 @@
+-- There are no schedules.
+DROP TABLE occurrence;
+DROP TABLE schedule;

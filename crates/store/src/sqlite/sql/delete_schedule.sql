@@ -1,0 +1,2 @@
+-- Forgets a schedule.
+DELETE FROM schedule WHERE id = ?1;
