@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use ganger_core::coordinator::view::{QueueView, Stats};
+use ganger_core::coordinator::view::{QueueView, ScheduleCounts, Stats};
 use ganger_core::event::{Event, WorkerState};
 use ganger_core::job::State;
 use ganger_core::minutes::Bucket;
@@ -289,6 +289,8 @@ impl Metrics {
         threads("used", stats.threads_used);
         threads("free", stats.threads.saturating_sub(stats.threads_used));
         self.0.closed_keys.set(i64::try_from(stats.closed_keys).unwrap_or(i64::MAX));
+        let ScheduleCounts { known, paused, overdue } = stats.schedules;
+        self.0.schedules.set(known, paused, overdue);
         self.0.backlog.set(i64::try_from(stats.backlog).unwrap_or(i64::MAX));
     }
 
@@ -430,7 +432,7 @@ mod tests {
             backlog: 7,
             closed_keys: 0,
             store_trouble: None,
-            schedules: Default::default(),
+            schedules: ScheduleCounts::default(),
         };
         let view = QueueView {
             queue: "mail".parse().unwrap(),

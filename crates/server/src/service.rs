@@ -11,6 +11,7 @@ mod doors;
 mod limits;
 mod operations;
 mod related;
+mod schedules;
 mod search;
 mod statistics;
 mod told;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::change::{Applied, Batch, Idempotency, KeyClosure, NewJob, Submitted};
-use crate::dependency;
 pub use crate::coordinator::schedules::port::{ScheduleAsk, ScheduleRefusal, ScheduleReply, ScheduleView};
+use crate::dependency;
 use crate::document::Document;
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};

@@ -17,9 +17,10 @@ use ganger_core::{Fence, JobId, SessionId, Term, Wall};
 use ganger_store::{CommitError, StoreError};
 
 use crate::client::Client;
+use crate::ledger::Ledger;
+use crate::minutes::Written;
 use crate::minutes::Written;
 use crate::parents::Families;
-use crate::ledger::Ledger;
 use crate::setup::Time;
 use crate::store::short;
 

@@ -59,7 +59,9 @@ impl Checker {
                 }
             }
             Change::Schedule(change) => {
-                let (ScheduleChange::Fire(firing), Applied::Fired(fates)) = (&**change, applied) else { return };
+                let (ScheduleChange::Fire(firing), Applied::Fired(fates)) = (&**change, applied) else {
+                    return;
+                };
                 for fate in fates.iter().flatten() {
                     if let Fate::Fired(id) = fate
                         && let Some(new) = firing.job(*id)

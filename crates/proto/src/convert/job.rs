@@ -90,6 +90,7 @@ impl TryFrom<v1::NewJob> for JobSpec {
                 concurrency_key: (!wire.concurrency_key.is_empty()).then_some(wire.concurrency_key),
                 fair_key: (!wire.fair_key.is_empty()).then_some(wire.fair_key),
                 fair_weight: fair_weight(wire.fair_weight)?,
+                schedule: None,
             },
         };
         spec.check().map_err(|e| DecodeError::bad(e.field, e.problem))?;

@@ -182,6 +182,7 @@ prop_compose! {
             concurrency_key,
             fair_key,
             fair_weight,
+            schedule: None,
         }
     }
 }

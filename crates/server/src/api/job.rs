@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::{HumanDuration, Timeout};
+use super::{HumanDuration, OriginBody, Timeout};
 
 /// A job.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -96,6 +96,9 @@ pub struct JobBody {
     /// Trace of whoever submitted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<String>,
+    /// The schedule that made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<OriginBody>,
     /// Name of the worker of its last or present attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,

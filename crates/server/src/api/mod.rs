@@ -16,6 +16,7 @@ mod operation;
 mod problem;
 mod queue;
 mod related;
+mod schedule;
 mod search;
 mod stats;
 mod submit;
@@ -39,6 +40,10 @@ pub use queue::{
     CountsBody, KeepBody, PurgeBody, QueueBody, QueuePut, QueuesBody, RetentionBody, RetentionPut,
 };
 pub use related::{RelatedBody, RelatedPage, RelationsBody};
+pub use schedule::{
+    BackfillRequest, FiredBody, InstantBody, OccurrenceBody, OccurrencesBody, OriginBody, PreviewBody,
+    ScheduleBody, ScheduleRequest, ScheduleStatus, SchedulesBody, UpcomingBody,
+};
 pub use search::{BucketBody, HistogramBody, ViewBody, ViewPut, ViewsBody};
 pub use stats::{
     CapabilitiesBody, CheckBody, FindingBody, KindStatsBody, LimitsBody, ReadyBody, StatsBody, VerdictBody,

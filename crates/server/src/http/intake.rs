@@ -167,6 +167,7 @@ fn options(object: &mut Object<'_>, base: &str, context: Context<'_>) -> JobOpti
         fair_weight: small(object, "fair_weight", limits::FAIR_WEIGHT.into()).unwrap_or(default.fair_weight),
         tags: object.take("tags").unwrap_or_default(),
         traceparent: field_trace.or_else(|| context.traceparent.map(Into::into)),
+        schedule: None,
     }
 }
 

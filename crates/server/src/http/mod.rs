@@ -39,6 +39,8 @@ pub mod problem;
 mod queues;
 mod related;
 mod request;
+mod schedule_intake;
+mod schedules;
 mod shown;
 mod stats;
 mod timeseries;

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use super::problem::PROBLEM_JSON;
 use super::{
     App, batch, claim, cluster, event_stream, export, failures, health, histogram, import, job_reads, jobs,
-    keys, kinds, list, operations, page, queues, related, stats, timeseries, views, workers,
+    keys, kinds, list, operations, page, queues, related, schedules, stats, timeseries, views, workers,
 };
 
 #[derive(OpenApi)]
@@ -41,6 +41,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(queues::routes())
         .merge(kinds::routes())
         .merge(keys::routes())
+        .merge(schedules::routes())
         .merge(workers::routes())
         .merge(stats::routes())
         .merge(timeseries::routes())

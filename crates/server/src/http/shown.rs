@@ -6,7 +6,7 @@ use ganger_core::Wall;
 use ganger_store::read::StoredJob;
 use serde_json::value::RawValue;
 
-use crate::api::{HumanDuration, JobBody, ProgressBody, RetryBody, Timeout};
+use crate::api::{HumanDuration, JobBody, OriginBody, ProgressBody, RetryBody, Timeout};
 
 /// Which of the larger parts of a job to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,7 @@ pub(super) fn job(
         fair_key: o.fair_key,
         tags: o.tags,
         traceparent: o.traceparent,
+        schedule: o.schedule.map(|origin| OriginBody { name: origin.name, due_at: origin.due_at }),
         worker: worker.or_else(|| last.as_ref().map(|a| a.worker.clone())),
         progress: progress.map(|(fraction, note)| ProgressBody { fraction, note }),
         cancel_requested: stored.cancel_wanted,

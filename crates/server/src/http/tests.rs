@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ganger_core::{Mono, Now, Wall};
 use serde_json::Value;
 
-use super::{HttpOptions, claim, failures, jobs, openapi, operations as bulk, queues, workers};
+use super::{HttpOptions, claim, failures, jobs, openapi, operations as bulk, queues, schedules, workers};
 
 /// Options with a clock that stands still.
 pub(super) fn options() -> HttpOptions {
@@ -53,6 +53,7 @@ fn every_verb_is_described_and_every_described_verb_exists() {
     dispatched.extend(queues::VERBS.map(|verb| format!("/v1/queues/{{queue}}:{verb}")));
     dispatched.insert("/v1/queues/{queue}:claim".to_owned());
     dispatched.extend(claim::VERBS.map(|verb| format!("/v1/leases/{{token}}:{verb}")));
+    dispatched.extend(schedules::VERBS.map(|verb| format!("/v1/schedules/{{name}}:{verb}")));
     dispatched.extend(workers::VERBS.map(|verb| format!("/v1/workers/{{id}}:{verb}")));
     dispatched.extend(bulk::VERBS.map(|verb| format!("/v1/operations/{{id}}:{verb}")));
     dispatched.extend(failures::VERBS.map(|verb| format!("/v1/failures/{{fingerprint}}:{verb}")));

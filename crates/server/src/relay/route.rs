@@ -97,7 +97,9 @@ fn is_here(path: &str) -> bool {
 /// second `:log` logs twice.
 fn repeats(method: &Method, path: &str) -> Again {
     if *method == Method::PUT
-        && ["/v1/queues/", "/v1/kinds/", "/v1/views/"].iter().any(|head| path.starts_with(head))
+        && ["/v1/queues/", "/v1/kinds/", "/v1/views/", "/v1/schedules/"]
+            .iter()
+            .any(|head| path.starts_with(head))
     {
         return Again::Harmless;
     }
@@ -112,6 +114,9 @@ fn repeats(method: &Method, path: &str) -> Again {
     }
     let harmless: &[&str] = match path.split('/').nth(2) {
         Some("queues") => &["pause", "resume", "drain", "close", "open"],
+        // What a backfill has fired does not fire again, but only the first answer tells what did.
+        Some("schedules") => &["pause", "resume"],
+        Some("schedules:preview") => &["preview"],
         Some("workers") => &["drain"],
         // A report carries its fence: the same one again is recognised.
         Some("leases") => &["complete", "fail", "release", "extend", "progress"],

@@ -38,7 +38,10 @@ async fn what_the_leader_tells_is_heard_in_order_and_without_a_gap() {
                         | Event::LeaseLost { .. }
                         | Event::Progress { .. }
                         | Event::Worker { .. }
-                        | Event::Queue { .. } => None,
+                        | Event::Queue { .. }
+                        | Event::Occurrence { .. }
+                        | Event::ScheduleOverdue { .. }
+                        | Event::Schedule { .. } => None,
                     }));
                 }
             }

@@ -10,8 +10,8 @@ use ganger_core::fingerprint::{FailureGroup, FailureSeen};
 use ganger_core::outcome::Outcome;
 use ganger_core::queue::QueueSettings;
 use ganger_core::rules::Standing;
-use ganger_core::timeline::{By, Span, Timeline};
 use ganger_core::schedule::ledger::Occurrence;
+use ganger_core::timeline::{By, Span, Timeline};
 use ganger_core::{JobId, Wall};
 
 use super::leader::{Leader, spec, unique};

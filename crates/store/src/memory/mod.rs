@@ -28,9 +28,9 @@ use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::FailureGroup;
-use ganger_core::timeline::{Span, Timeline};
 use ganger_core::ids::ScheduleId;
 use ganger_core::schedule::ledger::Occurrence;
+use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Now, Term, Wall};
 
 use crate::memory::shared::Cluster;

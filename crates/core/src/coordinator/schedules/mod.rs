@@ -8,7 +8,8 @@ mod asks;
 mod firing;
 pub mod port;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::coordinator::port::{ScheduleView, Ticket};
@@ -70,7 +71,7 @@ struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Schedules {
     entries: Slab<Entry>,
-    by_name: HashMap<ScheduleName, u32>,
+    by_name: BTreeMap<ScheduleName, u32>,
     by_id: HashMap<ScheduleId, u32>,
     /// Those that are not paused, by their next instants.
     due: BTreeSet<(Wall, u32)>,
@@ -221,13 +222,12 @@ impl Schedules {
 }
 
 impl Coordinator {
-    /// Every schedule, by name.
+    /// Schedules by name, after that one, at most so many.
     #[must_use]
-    pub fn schedules(&self, now: Now) -> Vec<ScheduleView> {
-        let mut views: Vec<_> =
-            self.schedules.entries.iter().map(|(slot, _)| self.schedules.view(slot, now.wall)).collect();
-        views.sort_by(|a, b| a.record.schedule.name.cmp(&b.record.schedule.name));
-        views
+    pub fn schedules(&self, after: Option<&ScheduleName>, limit: usize, now: Now) -> Vec<ScheduleView> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let slots = self.schedules.by_name.range::<ScheduleName, _>((from, Bound::Unbounded));
+        slots.take(limit).map(|(_, slot)| self.schedules.view(*slot, now.wall)).collect()
     }
 
     /// The schedule of that name.
