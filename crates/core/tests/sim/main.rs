@@ -25,7 +25,6 @@ mod faults;
 mod ledger;
 mod limits;
 mod minutes;
-mod minutes;
 mod net;
 mod operations;
 mod parents;
