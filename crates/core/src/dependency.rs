@@ -205,7 +205,8 @@ impl Applied {
             | Applied::Replayed(_)
             | Applied::Removed(_)
             | Applied::EndedElsewhere { .. }
-            | Applied::NoTransactions => &[],
+            | Applied::NoTransactions
+            | Applied::Fired(_) => &[],
         }
     }
 }

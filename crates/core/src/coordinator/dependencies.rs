@@ -160,7 +160,8 @@ impl Coordinator {
             | Applied::Replayed(_)
             | Applied::Removed(_)
             | Applied::EndedElsewhere { .. }
-            | Applied::NoTransactions => return None,
+            | Applied::NoTransactions
+            | Applied::Fired(_) => return None,
         };
         let intakes: &[Intake] = match &answer {
             Submitted::Accepted(intakes) => intakes,

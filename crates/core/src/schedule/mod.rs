@@ -253,6 +253,9 @@ impl Schedule {
         if self.job.run_at.is_some() {
             return Err(ScheduleError::new("job.run_at", "is what the schedule says; leave it out"));
         }
+        if !self.job.depends_on.is_empty() {
+            return Err(ScheduleError::new("job.depends_on", "is for one job; a schedule makes many"));
+        }
         if self.job.options.expires_at.is_some() {
             return Err(ScheduleError::new(
                 "job.expires_at",

@@ -19,7 +19,6 @@ use ganger_store::{CommitError, StoreError};
 use crate::client::Client;
 use crate::ledger::Ledger;
 use crate::minutes::Written;
-use crate::minutes::Written;
 use crate::parents::Families;
 use crate::setup::Time;
 use crate::store::short;

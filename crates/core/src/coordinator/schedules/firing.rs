@@ -276,7 +276,7 @@ impl Coordinator {
         for id in older {
             let Some(job) = self.jobs.slot(id) else { continue };
             match self.jobs.get(job).phase {
-                Phase::Waiting(_) | Phase::Ready(_) => {
+                Phase::Blocked | Phase::Waiting(_) | Phase::Ready(_) => {
                     self.withdraw(job);
                     self.finish(now, job, State::Cancelled, "its schedule fired again", None);
                 }
