@@ -41,8 +41,8 @@ pub use queue::{
 };
 pub use related::{RelatedBody, RelatedPage, RelationsBody};
 pub use schedule::{
-    BackfillRequest, FiredBody, InstantBody, OccurrenceBody, OccurrencesBody, OriginBody, PreviewBody,
-    ScheduleBody, ScheduleRequest, ScheduleStatus, SchedulesBody, UpcomingBody,
+    BackfillRequest, FiredBody, InstantBody, OccurrenceBody, OccurrencesBody, OriginBody, ScheduleBody,
+    SchedulePreview, ScheduleRequest, ScheduleStatus, SchedulesBody, UpcomingBody,
 };
 pub use search::{BucketBody, HistogramBody, ViewBody, ViewPut, ViewsBody};
 pub use stats::{

@@ -257,7 +257,7 @@ impl From<Upcoming> for InstantBody {
 
 /// What a schedule would be, and when it would fire.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct PreviewBody {
+pub struct SchedulePreview {
     /// With every default spelled out.
     pub schedule: ScheduleBody,
     /// Its next instants.

@@ -21,7 +21,7 @@ use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, SMALL_BODY, Segment};
 use super::schedule_intake::{self, Read};
 use crate::api::{
-    BackfillRequest, FiredBody, InstantBody, OccurrencesBody, PreviewBody, ProblemBody, ScheduleBody,
+    BackfillRequest, FiredBody, InstantBody, OccurrencesBody, ProblemBody, ScheduleBody, SchedulePreview,
     ScheduleRequest, SchedulesBody, UpcomingBody,
 };
 
@@ -83,10 +83,10 @@ async fn create(State(app): State<App>, params: Params, request: Request) -> Ans
 ///
 /// Checks it, spells out its defaults, and tells when it would fire. Nothing is changed.
 #[utoipa::path(post, path = "/v1/schedules:preview", tag = "schedules", request_body = ScheduleRequest,
-    responses((status = 200, body = PreviewBody), (status = 422, body = ProblemBody)))]
+    responses((status = 200, body = SchedulePreview), (status = 422, body = ProblemBody)))]
 async fn preview(State(app): State<App>, params: Params, request: Request) -> Answer {
     params.only(&[])?;
-    let mut schedule = read(&app, None, request).await?.schedule;
+    let Read { mut schedule, paused } = read(&app, None, request).await?;
     let now = app.now().wall;
     // One that exists may have fired for the last time; whatever else is wrong is wrong here too.
     let known = app.service.schedule(schedule.name.clone()).await.ok();
@@ -101,10 +101,10 @@ async fn preview(State(app): State<App>, params: Params, request: Request) -> An
     };
     let timing = timing.map_err(|error| Problem::from(ScheduleRefusal::Invalid(error)))?;
     if let Some(view) = known {
-        schedule.paused = view.record.schedule.paused;
+        schedule.paused = paused.unwrap_or(view.record.schedule.paused);
     }
     let next = timing.upcoming(now, PREVIEWED).into_iter().map(InstantBody::from).collect();
-    Ok(Json(PreviewBody { schedule: ScheduleBody::from(&schedule), next }).into_response())
+    Ok(Json(SchedulePreview { schedule: ScheduleBody::from(&schedule), next }).into_response())
 }
 
 /// Get a schedule
