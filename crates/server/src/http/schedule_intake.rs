@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn read(json: &str) -> Result<Read, Problem> {
-        let context = Context { now: Wall(0), traceparent: None, exec_allowed: false };
+        let context = Context { now: Wall(0), traceparent: None, exec_allowed: false, items: None };
         schedule(json, None, context)
     }
 
