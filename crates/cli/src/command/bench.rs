@@ -12,6 +12,7 @@ mod drain;
 mod intake;
 mod latency;
 mod meter;
+mod parked;
 mod processes;
 mod report;
 mod shown;
@@ -40,6 +41,8 @@ const BULK: &str = "bench.bulk";
 const SINGLE: &str = "bench.single";
 /// Jobs that come one by one and are buffered by Redis.
 const BUFFERED: &str = "bench.buffered";
+/// Jobs that wait behind those of a closed key.
+const PARKED: &str = "bench.parked";
 /// Jobs that start at once.
 const IDLE: &str = "bench.idle";
 /// What they do: nothing.
@@ -115,7 +118,7 @@ impl Bench {
             pause(&client, queue, true).await?;
         }
         out.note(&format!("enqueueing {} jobs in batches", self.jobs));
-        let (bulk, ids) = intake::bulk(&meter, self.jobs).await?;
+        let (bulk, ids) = intake::bulk(&meter, &job(BULK), self.jobs).await?;
         out.note("draining them");
         let drain = drain::drain(&meter, BULK, self.jobs).await?;
         // At once, so that both meet the same disk and the same neighbours.
@@ -135,9 +138,12 @@ impl Bench {
         }
         out.note(&format!("starting {} jobs, one after the other", self.starts));
         let start = latency::idle(&meter, self.starts).await?;
+        // Last, because what is parked stays.
+        out.note(&format!("enqueueing {0} jobs of a closed key, and {0} others behind them", self.jobs));
+        let parked = parked::drain(&meter, self.jobs).await?;
         processes.stop().await;
         let (store, jobs, threads) = (target.name(), self.jobs, self.threads);
-        Ok(Report { store, jobs, threads, ceiling, bulk, single, buffered, drain, start })
+        Ok(Report { store, jobs, threads, ceiling, bulk, single, buffered, drain, parked, start })
     }
 }
 

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::meter::Meter;
 use super::report::{Buffered, Intake, Spread, histogram};
-use super::{BUFFERED, BULK, SINGLE, drain, job, wrong};
+use super::{BUFFERED, SINGLE, drain, job, wrong};
 use crate::client::{Call, Client};
 use crate::clock::Stopwatch;
 use crate::exit::Exit;
@@ -26,14 +26,13 @@ const BULK_CONNECTIONS: usize = 4;
 const SINGLE_BOUND: Duration = Duration::from_secs(30);
 
 /// Enqueues so many jobs in full batches. Tells their ids, too.
-pub(super) async fn bulk(meter: &Meter<'_>, jobs: u64) -> Fallible<(Intake, HashSet<JobId>)> {
-    let one = job(BULK);
+pub(super) async fn bulk(meter: &Meter<'_>, one: &str, jobs: u64) -> Fallible<(Intake, HashSet<JobId>)> {
     let left = Arc::new(AtomicU64::new(jobs));
     let before = meter.read().await?;
     let watch = Stopwatch::start();
     let mut connections = Vec::new();
     for _ in 0..BULK_CONNECTIONS {
-        connections.push(batches(meter.processes.client()?, one.clone(), left.clone()));
+        connections.push(batches(meter.processes.client()?, one.to_owned(), left.clone()));
     }
     let mut ids = HashSet::with_capacity(usize::try_from(jobs).unwrap_or(0));
     let mut times = histogram()?;

@@ -34,6 +34,8 @@ pub(super) struct Report {
     pub(super) buffered: Option<Buffered>,
     /// Run.
     pub(super) drain: Drain,
+    /// Run while as many jobs of a closed key stand before them.
+    pub(super) parked: Drain,
     /// Started while nothing else happens.
     pub(super) start: Start,
 }

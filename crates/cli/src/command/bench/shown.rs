@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::report::{Cost, Intake, Report, Spread};
+use super::report::{Cost, Drain, Intake, Report, Spread};
 use crate::humane::{grouped, short};
 use crate::output::{Cell, Style, Table};
 
@@ -47,13 +47,8 @@ impl Report {
             let stored = Line { rate: Some(buffered.stored_per_second), ..Line::default() };
             lines.push(("\u{2026} until they are in PostgreSQL".into(), stored));
         }
-        let drain = Line {
-            jobs: Some(self.drain.jobs),
-            rate: Some(self.drain.jobs_per_second),
-            cost: Some(self.drain.cost),
-            ..Line::default()
-        };
-        lines.push((format!("drain, one worker of {} threads", self.threads), drain));
+        lines.push((format!("drain, one worker of {} threads", self.threads), Line::run(&self.drain)));
+        lines.push(("\u{2026} behind as many jobs of a closed key".into(), Line::run(&self.parked)));
         let raw = Line {
             jobs: Some(self.drain.jobs),
             rate: Some(ceiling.jobs_per_second),
@@ -89,6 +84,10 @@ impl Report {
                 self.drain.store_busy * 100.0,
             ),
             format!(
+                "drain behind a closed key: {:.0}% of the drain without",
+                self.parked.jobs_per_second * 100.0 / self.drain.jobs_per_second.max(1.0),
+            ),
+            format!(
                 "start: {:.1} commits of {}{} (p50)",
                 ratio(started, self.ceiling.one.p50_us),
                 self.ceiling.database,
@@ -107,6 +106,15 @@ impl Report {
 }
 
 impl Line {
+    fn run(drain: &Drain) -> Line {
+        Line {
+            jobs: Some(drain.jobs),
+            rate: Some(drain.jobs_per_second),
+            cost: Some(drain.cost),
+            ..Line::default()
+        }
+    }
+
     fn of(intake: &Intake) -> Line {
         Line {
             jobs: Some(intake.jobs),
