@@ -123,8 +123,8 @@ const BAD_JOBS: [(&str, &str); 46] = [
     (r#"{"kind": "a", "tags": "one"}"#, "/tags"),
     (r#"{"kind": "a", "tags": [""]}"#, "/tags"),
     (r#"{"kind": "a", "max_lost": -1}"#, "/max_lost"),
-    (r#"{"kind": "a", "depends_on": []}"#, "/depends_on"),
-    (r#"{"kind": "a", "concurrency_key": "x"}"#, "/concurrency_key"),
+    (r#"{"kind": "a", "depends_on": "x"}"#, "/depends_on"),
+    (r#"{"kind": "a", "concurrency_key": ""}"#, "/concurrency_key"),
 ];
 
 /// What a worker over HTTP may get wrong: the verb, a body, and the pointer that the answer must name.
