@@ -19,6 +19,7 @@ mod operation;
 mod queue;
 mod redis;
 mod run;
+mod schedule;
 mod server;
 mod stats;
 mod version;
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     Key(key::Key),
     #[command(visible_alias = "kinds")]
     Kind(kind::Kind),
+    #[command(visible_alias = "schedules")]
+    Schedule(schedule::Schedule),
     #[command(visible_alias = "views")]
     View(view::View),
     #[command(visible_alias = "failures")]
@@ -88,6 +91,7 @@ impl Command {
             Command::Queue(command) => command.run(context).await,
             Command::Key(command) => command.run(context).await,
             Command::Kind(command) => command.run(context).await,
+            Command::Schedule(command) => command.run(context).await,
             Command::View(command) => command.run(context).await,
             Command::Failure(command) => command.run(context).await,
             Command::Operation(command) => command.run(context).await,
@@ -122,6 +126,7 @@ impl Command {
             | Command::Queue(_)
             | Command::Key(_)
             | Command::Kind(_)
+            | Command::Schedule(_)
             | Command::View(_)
             | Command::Failure(_)
             | Command::Operation(_)
@@ -148,6 +153,7 @@ impl Command {
             | Command::Queue(_)
             | Command::Key(_)
             | Command::Kind(_)
+            | Command::Schedule(_)
             | Command::View(_)
             | Command::Failure(_)
             | Command::Operation(_)

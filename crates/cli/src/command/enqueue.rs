@@ -203,7 +203,7 @@ async fn wait_for(context: &Context, client: &Client, id: JobId, bound: Option<D
 
 /// Reads a payload from where the user says. It is checked here, where its place can be named, and sent
 /// byte for byte.
-fn read_payload(text: &str) -> Fallible<Box<RawValue>> {
+pub(super) fn read_payload(text: &str) -> Fallible<Box<RawValue>> {
     let (from, json) = match text.strip_prefix('@') {
         Some(path) => (path.to_owned(), read_bounded(std::fs::File::open(path), path)?),
         None if text == "-" => ("standard input".into(), read_stdin()?),

@@ -83,7 +83,6 @@ impl Checker {
             | Change::Log(_)
             | Change::Failed(_)
             | Change::PutDocument(_)
-            | Change::CloseKey(_)
             | Change::Delete(_)
             | Change::PurgeDead { .. }
             | Change::Prune { .. } => {}

@@ -6,6 +6,7 @@ mod operations;
 mod parents;
 mod reads;
 mod requests;
+mod schedules;
 mod search;
 mod site;
 mod statistics;
