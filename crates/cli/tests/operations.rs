@@ -33,7 +33,7 @@ fn jobs_are_found_exported_and_saved_as_a_view() {
     let found = instance.ganger(&["job", "list", "payload.n>=28", "kind:bulk", "-o", "name"]);
     assert_eq!(stdout(&found).lines().count(), 2, "{}", stderr(&found));
     let refused = instance.ganger(&["job", "list", "ran>soon"]);
-    assert_eq!(code(&refused), 1, "{}", stderr(&refused));
+    assert_eq!(code(&refused), 2, "{}", stderr(&refused));
     assert!(
         stderr(&refused).contains("at byte 4") && stderr(&refused).contains("duration"),
         "{}",

@@ -229,10 +229,10 @@ impl FromStr for RateText {
         let refused = || RateError(text.chars().take(64).collect());
         let (n, per) = text.split_once('/').ok_or_else(refused)?;
         // `5/s` is as good as `5/1s`.
-        let whole = if per.starts_with(|c: char| c.is_ascii_digit() || c == 'P') {
-            per.to_owned()
-        } else {
-            format!("1{per}")
+        let whole = match per.chars().next() {
+            None => return Err(refused()),
+            Some(c) if c.is_ascii_digit() || c == 'P' => per.to_owned(),
+            Some(_) => format!("1{per}"),
         };
         let per = duration::parse(&whole).map_err(|_| refused())?;
         Ok(RateText { n: n.parse().map_err(|_| refused())?, per })

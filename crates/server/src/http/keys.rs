@@ -24,6 +24,9 @@ use crate::api::{HumanDuration, KeyBody, KeyClose, KeysBody, ProblemBody};
 #[openapi(paths(close, open))]
 struct Verbs;
 
+/// What can be done with a key.
+pub(super) const VERBS: [&str; 2] = ["close", "open"];
+
 type Place = Result<Path<(String, String)>, PathRejection>;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -74,7 +77,8 @@ async fn verb(State(app): State<App>, place: Place, params: Params, request: Req
         "close" => ("/v1/queues/{queue}/keys/{key}:close", close(&app, &queue, key, &params, request).await),
         "open" => ("/v1/queues/{queue}/keys/{key}:open", open(&app, &queue, key, &params, request).await),
         _ => {
-            let detail = "a key has the verbs close, open: POST /v1/queues/{queue}/keys/{key}:close";
+            let known = VERBS.join(", ");
+            let detail = format!("a key has the verbs {known}: POST /v1/queues/{{queue}}/keys/{{key}}:close");
             return Problem::new(Code::MethodNotAllowed, detail).into_response();
         }
     };

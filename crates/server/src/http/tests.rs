@@ -6,7 +6,9 @@ use std::sync::Arc;
 use ganger_core::{Mono, Now, Wall};
 use serde_json::Value;
 
-use super::{HttpOptions, claim, failures, jobs, openapi, operations as bulk, queues, schedules, workers};
+use super::{
+    HttpOptions, claim, failures, jobs, keys, openapi, operations as bulk, queues, schedules, workers,
+};
 
 /// Options with a clock that stands still.
 pub(super) fn options() -> HttpOptions {
@@ -54,6 +56,7 @@ fn every_verb_is_described_and_every_described_verb_exists() {
     dispatched.insert("/v1/queues/{queue}:claim".to_owned());
     dispatched.extend(claim::VERBS.map(|verb| format!("/v1/leases/{{token}}:{verb}")));
     dispatched.extend(schedules::VERBS.map(|verb| format!("/v1/schedules/{{name}}:{verb}")));
+    dispatched.extend(keys::VERBS.map(|verb| format!("/v1/queues/{{queue}}/keys/{{key}}:{verb}")));
     dispatched.extend(workers::VERBS.map(|verb| format!("/v1/workers/{{id}}:{verb}")));
     dispatched.extend(bulk::VERBS.map(|verb| format!("/v1/operations/{{id}}:{verb}")));
     dispatched.extend(failures::VERBS.map(|verb| format!("/v1/failures/{{fingerprint}}:{verb}")));
