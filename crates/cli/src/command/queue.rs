@@ -262,6 +262,7 @@ fn table(queues: &[QueueBody], wide: bool, style: Style) -> String {
         "QUEUE",
         "STATE",
         ">SCHEDULED",
+        ">BLOCKED",
         ">QUEUED",
         ">RUNNING",
         ">RETRYING",
@@ -283,7 +284,8 @@ fn table(queues: &[QueueBody], wide: bool, style: Style) -> String {
         let oldest = queue.oldest_ready_ms.map(|ms| short(std::time::Duration::from_millis(ms)));
         let mut row: Vec<Cell> = vec![queue.queue.as_str().into(), Cell::painted(state, paint)];
         row.extend(
-            [jobs.scheduled, jobs.queued, jobs.running, jobs.retrying, jobs.dead].map(|n| grouped(n).into()),
+            [jobs.scheduled, jobs.blocked, jobs.queued, jobs.running, jobs.retrying, jobs.dead]
+                .map(|n| grouped(n).into()),
         );
         row.push(oldest.unwrap_or_else(|| "-".into()).into());
         row.push(queue.workers.to_string().into());

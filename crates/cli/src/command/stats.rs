@@ -50,6 +50,7 @@ fn describe(stats: &StatsBody, style: Style) -> String {
         "QUEUE",
         "KIND",
         ">SCHEDULED",
+        ">BLOCKED",
         ">QUEUED",
         ">RUNNING",
         ">RETRYING",
