@@ -20,6 +20,7 @@ from ganger import (
     JobDead,
     RetryAfter,
     Snooze,
+    Throttled,
     WaitTimeout,
     current_context,
 )
@@ -371,3 +372,27 @@ def test_a_client_survives_a_fork(server: Server) -> None:
             os._exit(1)
     client.enqueue("t.forked", {"from": "the parent"}, queue="nobody")
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_handler_closes_its_key_and_jobs_wait_for_others(server: Server, client: Client) -> None:
+    app = App(server.url)
+
+    @app.job("t.throttled", max_attempts=1, concurrency_key="customer-7")
+    def throttled(*, ctx: Context = Context.current) -> int:
+        if ctx.attempt == 1:
+            raise Throttled("100ms")
+        return ctx.attempt
+
+    @app.job("t.fails", max_attempts=1)
+    def fails() -> None:
+        raise Fatal("no")
+
+    with working(app, server.url):
+        first = throttled.enqueue_sync()
+        second = throttled.options(depends_on=[first], fair_key="a", fair_weight=3).enqueue_sync()
+        assert (first.wait(60), second.wait(60)) == (2, 2)
+        assert [attempt.outcome for attempt in client.attempts(first.id)] == ["released", "ok"]
+        dies = fails.enqueue_sync()
+        with pytest.raises(JobCancelled):
+            throttled.options(depends_on=[dies]).enqueue_sync().wait(60)
+        assert throttled.options(depends_on=[{"job": dies.id, "on_dead": "run"}]).enqueue_sync().wait(60) == 2
