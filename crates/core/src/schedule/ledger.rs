@@ -15,6 +15,7 @@ use crate::time::Wall;
 
 /// A durable change to schedules.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a batch keeps each in a box of its own")]
 pub enum ScheduleChange {
     /// A schedule as it is to be, and how it stands, whether or not it was there. Its name is no other's.
     Put(ScheduleRecord, Standing),

@@ -101,7 +101,7 @@ fn each_situation_has_its_sentence() {
 #[test]
 fn a_store_that_refuses_comes_before_everything() {
     let queues = vec![busy("a", 1, 100_000, 1.0, 0.5)];
-    let facts = Facts { store_trouble: Some("the disk is full".into()), queues, ..Facts::default() };
+    let facts = Facts { store_trouble: Some("the disk is full".into()), queues };
     let verdict = Verdict::of(&facts);
     assert_eq!(verdict.text, "nothing can be written: the disk is full (and 1 more)");
     assert_eq!((verdict.severity, verdict.findings.len()), (Severity::Bad, 2));

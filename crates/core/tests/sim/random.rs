@@ -153,7 +153,7 @@ fn without_faults_jobs_start_in_their_order() {
 #[test]
 fn leases_meet_their_submissions_in_every_way() {
     let mut joint = Joint::default();
-    for seed in 0..300 {
+    for seed in 0..500 {
         if let Ok(world) = try_seed(setup(seed, false)) {
             joint += world.checker.joint;
         }

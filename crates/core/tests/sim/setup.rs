@@ -28,7 +28,7 @@ const EPOCH: i64 = 1_750_000_000_000_000;
 /// Faults end here; from then on everything must come to an end.
 pub(crate) const FAULTS_FOR: Time = 20 * S;
 /// A run that is not over by then has lost its way.
-pub(crate) const OVER_BY: Time = 110 * S;
+pub(crate) const OVER_BY: Time = 150 * S;
 
 /// The wall clock: the same for everyone, since nothing but `run_at` depends on it.
 pub(crate) fn wall(t: Time) -> Wall {

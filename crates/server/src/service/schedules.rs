@@ -129,9 +129,7 @@ impl Service {
     }
 
     async fn ask_schedule(&self, ask: ScheduleAsk) -> Answer<ScheduleReply> {
-        match self.ask(Ask::Schedule(ask)).await? {
-            Reply::Schedule(reply) => Ok(reply),
-            _ => Err(misplaced()),
-        }
+        let Reply::Schedule(reply) = self.ask(Ask::Schedule(ask)).await? else { return Err(misplaced()) };
+        Ok(reply)
     }
 }

@@ -71,10 +71,9 @@ impl Leader {
     }
 
     async fn fire(&mut self, firing: Firing) -> Vec<Option<Fate>> {
-        match self.commit_one(Change::Schedule(Box::new(ScheduleChange::Fire(firing)))).await {
-            Applied::Fired(fates) => fates,
-            other => panic!("not fired: {other:?}"),
-        }
+        let applied = self.commit_one(Change::Schedule(Box::new(ScheduleChange::Fire(firing)))).await;
+        let Applied::Fired(fates) = applied else { panic!("not fired: {applied:?}") };
+        fates
     }
 
     async fn ledger(&self, record: &ScheduleRecord) -> Vec<(Wall, Fate)> {

@@ -59,7 +59,7 @@ fn record(op: &ScheduleOp, now: Wall) -> ScheduleRecord {
         misfire: Misfire::Skip,
         overlap: Overlap::ALL[usize::from(op.at % 4)],
         jitter: Duration::ZERO,
-        paused: op.at % 2 == 0,
+        paused: op.at.is_multiple_of(2),
         job: JobSpec::new("report".parse().unwrap()),
     };
     ScheduleRecord { id: id(op.which), created_at: now, updated_at: now, schedule }
@@ -86,6 +86,6 @@ fn firing(op: &ScheduleOp, now: Wall, start: Wall, fresh: &mut impl FnMut() -> (
         occurrences.push(Occurrence { due_at, decided_at: now, cause, fate });
     }
     let standing = Standing { settled: now, firings: 1, ..Standing::default() };
-    let forget = (op.what / 8 % 6 == 0).then(|| start + Duration::from_secs(u64::from(op.what / 48)));
+    let forget = (op.what / 8).is_multiple_of(6).then(|| start + Duration::from_secs(u64::from(op.what / 48)));
     Firing { schedule: id(op.which), name: name(op.which), standing, occurrences, jobs, forget }
 }

@@ -196,7 +196,7 @@ impl Coordinator {
     ) {
         let entry = self.schedules.entries.get_mut(slot);
         standing.firings += 1;
-        let forget = (standing.firings % FORGET_EVERY == 0).then(|| {
+        let forget = standing.firings.is_multiple_of(FORGET_EVERY).then(|| {
             // So many instants at the present pace, but no longer than the ledger is kept.
             let before = entry.standing.settled;
             let pace = standing.settled.since(before).max(limits::SHORTEST_INTERVAL);
