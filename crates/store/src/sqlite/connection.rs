@@ -17,13 +17,16 @@ pub(super) const BUSY: Duration = Duration::from_secs(5);
 const CHECKPOINT_PAGES: u32 = 8192;
 /// The log file is cut back to this after a checkpoint.
 const LOG_FILE_BYTES: u32 = 64 << 20;
+/// Pages kept by the writer. Jobs come and go in the order of their ids, so few are enough; and at every commit that
+/// balanced a tree SQLite walks over all of them.
+const WRITER_CACHE_KIB: i64 = 16 << 10;
 /// `PRAGMA synchronous` reads this when it is FULL.
 const SYNCHRONOUS_FULL: i64 = 2;
 
 /// The connection that writes. There is one. What the log holds is safe before it is handed out.
 pub(super) fn writer(database: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    open(database, flags, -65_536)
+    open(database, flags, -WRITER_CACHE_KIB)
         .and_then(|conn| {
             conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
             conn.pragma_update(None, "journal_size_limit", LOG_FILE_BYTES)?;
