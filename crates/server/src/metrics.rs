@@ -4,6 +4,7 @@
 //! leader's own exact counts. Labels come from clients, so their number is bounded: after the first two
 //! hundred kinds or queues, further ones are counted together as `_other`.
 
+mod lanes;
 mod lateness;
 mod leadership;
 mod schedules;
@@ -28,6 +29,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::relay::RelayMeasures;
+use lanes::Lanes;
 use lateness::Lateness;
 use leadership::Leadership;
 
@@ -107,6 +109,7 @@ struct Inner {
     relay: RelayMeasures,
     queues: Names,
     kinds: Names,
+    lanes: Lanes,
     redis: Measures,
     schedules: schedules::Schedules,
     /// One scrape at a time: gauges are cleared and filled again.
@@ -147,6 +150,7 @@ impl Metrics {
             relay: RelayMeasures::default(),
             queues: Names::default(),
             kinds: Names::default(),
+            lanes: Lanes::default(),
             redis: Measures::default(),
             schedules: schedules::Schedules::default(),
             scraping: Mutex::new(()),
@@ -157,25 +161,25 @@ impl Metrics {
 
     /// New jobs were taken in.
     pub fn enqueued(&self, queue: &str, kind: &str, jobs: u64) {
-        self.0.enqueued.get_or_create(&self.lane(queue, kind)).inc_by(jobs);
+        self.0.enqueued.get_or_create(&self.0.lane(queue, kind)).inc_by(jobs);
     }
 
     /// Something happened.
     pub fn observe_event(&self, event: &Event) {
         match event {
             Event::Job { queue, kind, state, created_at, at, .. } if state.is_final() => {
-                let lane = self.lane(queue.as_str(), kind.as_str());
-                self.0.end_to_end.get_or_create(&lane).observe(at.since(*created_at).as_secs_f64());
-                let labels = LaneOutcome { queue: lane.queue, kind: lane.kind, outcome: state.as_str() };
-                self.0.finished.get_or_create(&labels).inc();
+                self.0.in_lane(queue, kind, |lane| {
+                    lane.end_to_end.observe(at.since(*created_at).as_secs_f64());
+                    lane.finished(&self.0, *state).inc();
+                });
             }
             Event::Attempt { queue, kind, outcome, ran_us, waited_us, .. } => {
-                let lane = self.lane(queue.as_str(), kind.as_str());
                 let seconds = |us: u64| Duration::from_micros(us).as_secs_f64();
-                self.0.run.get_or_create(&lane).observe(seconds(*ran_us));
-                self.0.wait.get_or_create(&lane).observe(seconds(*waited_us));
-                let labels = LaneOutcome { queue: lane.queue, kind: lane.kind, outcome: outcome.as_str() };
-                self.0.attempts.get_or_create(&labels).inc();
+                self.0.in_lane(queue, kind, |lane| {
+                    lane.run.observe(seconds(*ran_us));
+                    lane.wait.observe(seconds(*waited_us));
+                    lane.attempts(&self.0, *outcome).inc();
+                });
             }
             Event::LeaseLost { .. } => {
                 self.0.leases_lost.inc();
@@ -293,13 +297,13 @@ impl Metrics {
         self.0.schedules.set(known, paused, overdue);
         self.0.backlog.set(i64::try_from(stats.backlog).unwrap_or(i64::MAX));
     }
-
-    fn lane(&self, queue: &str, kind: &str) -> Lane {
-        Lane { queue: self.0.queues.bounded(queue), kind: self.0.kinds.bounded(kind) }
-    }
 }
 
 impl Inner {
+    fn lane(&self, queue: &str, kind: &str) -> Lane {
+        Lane { queue: self.queues.bounded(queue), kind: self.kinds.bounded(kind) }
+    }
+
     fn register(&mut self, version: &'static str) {
         let r = &mut self.registry;
         r.register("jobs_enqueued", "Jobs taken in", self.enqueued.clone());
