@@ -86,6 +86,7 @@ fn firing(op: &ScheduleOp, now: Wall, start: Wall, fresh: &mut impl FnMut() -> (
         occurrences.push(Occurrence { due_at, decided_at: now, cause, fate });
     }
     let standing = Standing { settled: now, firings: 1, ..Standing::default() };
-    let forget = (op.what / 8).is_multiple_of(6).then(|| start + Duration::from_secs(u64::from(op.what / 48)));
+    let forget =
+        (op.what / 8).is_multiple_of(6).then(|| start + Duration::from_secs(u64::from(op.what / 48)));
     Firing { schedule: id(op.which), name: name(op.which), standing, occurrences, jobs, forget }
 }
