@@ -1,6 +1,6 @@
 //! `ganger schedule create`: a schedule from flags.
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use ganger_core::Wall;
 use ganger_core::name::ScheduleName;
 use ganger_server::api::{HumanDuration, NewJobRequest, ScheduleRequest};
@@ -20,7 +20,7 @@ Examples:
   ganger schedule create hourly --cron @hourly --kind greet
   ganger schedule create nightly --cron '30 2 * * MON-FRI' --zone Europe/Berlin --kind report -p '{\"days\":1}'
   ganger schedule create poll --every 30s --kind poll --overlap skip")]
-#[group(id = "when", required = true, multiple = false, args = ["cron", "every", "at"])]
+#[command(group(ArgGroup::new("when").required(true).args(["cron", "every", "at"])))]
 pub(super) struct Create {
     /// Its name
     name: ScheduleName,
