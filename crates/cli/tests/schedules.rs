@@ -30,6 +30,33 @@ fn a_schedule_is_made_looked_at_fired_and_deleted() {
     assert_eq!(code(&instance.ganger(&["schedule", "get", "nightly"])), 5);
 }
 
+/// A schedule is read again at every start, and an instant that fired before does not fire after.
+#[test]
+fn a_schedule_survives_the_death_of_its_server() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let data = directory.path().join("data");
+    let listen = format!("127.0.0.1:{}", common::free_port());
+    let mut instance = Instance::on("server", &[], &data, &listen);
+    let flags = ["--every", "1s", "--kind", "noop", "--overlap", "allow"];
+    let made = instance.ganger(&[&["schedule", "create", "tick"][..], &flags].concat());
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    let due = |instance: &Instance| -> Vec<String> {
+        let rows = instance.json(&["schedule", "history", "tick", "--limit", "500"]);
+        let rows = rows["items"].as_array().expect("a list").clone();
+        rows.iter().map(|row| row["due_at"].as_str().expect("a moment").to_owned()).collect()
+    };
+    for deaths in 0..3 {
+        let before = due(&instance).len();
+        eventually("it fires", || (due(&instance).len() > before).then_some(()));
+        instance.kill();
+        instance = Instance::on("server", &[], &data, &listen);
+        assert!(due(&instance).len() > deaths, "what fired is still known");
+    }
+    let all = due(&instance);
+    let once: std::collections::BTreeSet<&String> = all.iter().collect();
+    assert_eq!(once.len(), all.len(), "an instant fires once: {all:?}");
+}
+
 #[test]
 fn what_never_fires_or_says_two_things_is_refused_with_the_reason() {
     let instance = Instance::server();

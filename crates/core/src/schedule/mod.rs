@@ -160,7 +160,8 @@ pub struct Standing {
     pub paused_at: Option<Wall>,
     /// The last pause whose instants may not be in the ledger yet: after the first moment, up to the second.
     pub gap: Option<(Wall, Wall)>,
-    /// The ledger has forgotten this instant and earlier ones.
+    /// The ledger has forgotten this instant and earlier ones. It begins with 1970: a moment must be one that can be written
+    /// down and read again.
     pub forgotten: Wall,
     /// How often something was decided.
     pub firings: u64,
@@ -175,7 +176,6 @@ impl Standing {
             anchor: schedule.starts_at.unwrap_or(second),
             settled: now,
             paused_at: schedule.paused.then_some(now),
-            forgotten: Wall(i64::MIN),
             ..Standing::default()
         }
     }
