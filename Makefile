@@ -42,6 +42,7 @@ soak: setup ## The long form of every campaign: kills, rows, hours (its figures 
 bench: setup ## The benchmark: embedded, on PostgreSQL, and with Redis, each beside the raw ceiling of its database
 	$(CARGO) build --locked --release -p ganger
 	$(CARGO) build --locked --release -p ganger-store --example with_servers
+	$(CARGO) run --locked --release -p ganger-worker --example array_sum
 	built="$${CARGO_TARGET_DIR:-target}"/release && "$$built"/ganger bench \
 		&& "$$built"/examples/with_servers "$$built"/ganger bench --store {store} \
 		&& "$$built"/examples/with_servers "$$built"/ganger bench --store {store} --redis {redis}

@@ -34,7 +34,7 @@ pub(crate) struct Worker {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Start a worker for the built-in kinds: noop, sleep, echo, fail, http, and exec if allowed
+    /// Start a worker for the built-in kinds, http and sleep among them, and exec if allowed
     #[command(after_help = "Example:\n  ganger worker start --queue mail --threads 16 --labels zone=eu")]
     Start(start::Start),
     /// Every worker, lost ones of the last hour included
