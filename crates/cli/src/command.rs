@@ -3,6 +3,7 @@
 mod backup;
 mod bench;
 mod cluster;
+mod compat;
 mod completion;
 mod config;
 mod dev;

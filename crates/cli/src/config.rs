@@ -11,7 +11,6 @@ mod servers;
 mod value;
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -20,7 +19,10 @@ pub(crate) use environment::Environment;
 pub(crate) use layer::{Key, Layer};
 pub(crate) use place::{Place, RawStore};
 pub(crate) use servers::ServerUrls;
-pub(crate) use value::{Color, Format, Grace, Listen, LogFormat, ServerUrl};
+pub(crate) use value::{Color, Format, Grace, Listens, LogFormat, ServerUrl};
+
+use ganger_server::http::compat::Profiles;
+use ganger_server::http::cors::Origins;
 
 use crate::failure::{Failure, Fallible};
 
@@ -65,8 +67,8 @@ impl fmt::Display for Origin {
 pub(crate) struct Config {
     /// The server that client commands talk to, or several that will do.
     pub(crate) url: Setting<ServerUrls>,
-    /// The address that a server listens on.
-    pub(crate) listen: Setting<SocketAddr>,
+    /// The addresses that a server listens on.
+    pub(crate) listen: Setting<Listens>,
     /// Where a server keeps its data.
     pub(crate) data: Setting<PathBuf>,
     /// Where jobs are kept.
@@ -89,6 +91,12 @@ pub(crate) struct Config {
     pub(crate) exec_token_file: Setting<PathBuf>,
     /// How long running jobs may finish when a worker stops.
     pub(crate) grace: Setting<Duration>,
+    /// The compatible doors that are served.
+    pub(crate) compat: Setting<Profiles>,
+    /// Those that need no token.
+    pub(crate) compat_open: Setting<Profiles>,
+    /// Origins whose pages may use a server.
+    pub(crate) cors_origin: Setting<Option<Origins>>,
     /// What is known about the terminal.
     pub(crate) terminal: Terminal,
 }
@@ -118,7 +126,7 @@ impl Config {
         let beside_data = data.value.join(EXEC_TOKEN_FILE);
         Ok(Config {
             url: layers.pick(Key::Url, ServerUrls::default)?,
-            listen: layers.pick(Key::Listen, Listen::default)?.map(|l| l.0),
+            listen: layers.pick(Key::Listen, Listens::default)?,
             data,
             store,
             advertise: layers.parsed(Key::Advertise)?,
@@ -130,6 +138,9 @@ impl Config {
             log: layers.optional(Key::Log),
             exec_token_file: layers.pick(Key::ExecTokenFile, || beside_data)?,
             grace: layers.pick(Key::Grace, Grace::default)?.map(|g| g.0),
+            compat: layers.pick(Key::Compat, || Profiles::ALL)?,
+            compat_open: layers.pick(Key::CompatOpen, || Profiles::NONE)?,
+            cors_origin: layers.parsed(Key::CorsOrigin)?,
             terminal: environment.terminal(),
         })
     }
@@ -164,6 +175,12 @@ impl Config {
                     (key, path, &self.exec_token_file.origin)
                 }
                 Key::Grace => (key, Grace(self.grace.value).to_string(), &self.grace.origin),
+                Key::Compat => (key, self.compat.value.to_string(), &self.compat.origin),
+                Key::CompatOpen => (key, self.compat_open.value.to_string(), &self.compat_open.origin),
+                Key::CorsOrigin => {
+                    let shown = self.cors_origin.value.as_ref().map(ToString::to_string).unwrap_or_default();
+                    (key, shown, &self.cors_origin.origin)
+                }
             })
             .collect()
     }

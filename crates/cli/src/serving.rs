@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use ganger_core::SessionId;
+use ganger_server::http::CompatOptions;
 use ganger_server::{Exposure, LateStore, Server, ServerError, ServerHandle, ServerOptions};
 use ganger_store::postgres::{PgOptions, PgStore};
 use ganger_store::redis::Redis;
@@ -25,7 +26,7 @@ use crate::port_owner;
 #[derive(Clone, Debug)]
 pub(crate) struct Serving<'a> {
     /// Where to listen.
-    pub(crate) listen: SocketAddr,
+    pub(crate) listen: Vec<SocketAddr>,
     /// Where its data is.
     pub(crate) data: &'a Path,
     /// Where its jobs are kept.
@@ -40,6 +41,8 @@ pub(crate) struct Serving<'a> {
     pub(crate) accelerated: Accelerated,
     /// Sessions of workers in this process.
     pub(crate) local_sessions: Vec<SessionId>,
+    /// The compatible doors.
+    pub(crate) compat: CompatOptions,
 }
 
 /// What a server has in front of its store.
@@ -80,7 +83,7 @@ impl Serving<'_> {
             Place::Sqlite(dir) => open_sqlite(dir).await?,
             Place::Postgres(url) => open_postgres(url, self.store).await?,
         };
-        let mut options = ServerOptions::new(vec![self.listen], store);
+        let mut options = ServerOptions::new(self.listen.clone(), store);
         // Another one at each start: a leader that came back must not be taken for the one that it was.
         options.name = format!("{}-{:08x}", self.member.name, rand::random::<u32>());
         options.advertise.clone_from(&self.member.advertise);
@@ -90,6 +93,7 @@ impl Serving<'_> {
         }
         options.redis.clone_from(&self.accelerated.redis);
         options.allow_buffered = self.accelerated.allow_buffered;
+        options.compat.clone_from(&self.compat);
         options.insecure_no_auth = self.insecure_no_auth;
         options.local_sessions = self.local_sessions.clone();
         if self.allow_exec {
@@ -100,7 +104,7 @@ impl Serving<'_> {
 
     fn exposure(&self) -> Exposure<'_> {
         Exposure {
-            listen: std::slice::from_ref(&self.listen),
+            listen: &self.listen,
             shared: matches!(self.store, Place::Postgres(_)),
             cluster_secret: self.member.secret.0.as_deref(),
             advertise: self.member.advertise.as_deref(),

@@ -36,7 +36,7 @@ use crate::cluster::{Membership, Presence};
 use crate::coordinator_thread::{CoordinatorThread, Phase};
 use crate::gateway::Gateway;
 use crate::grpc;
-use crate::http::{self, ExecToken, HostPolicy, HttpOptions};
+use crate::http::{self, CompatOptions, ExecToken, HostPolicy, HttpOptions};
 use crate::ids::JobIds;
 use crate::inbox::{Inbox, Message};
 use crate::listener::Listeners;
@@ -96,6 +96,8 @@ pub struct ServerOptions {
     pub redis: Option<Redis>,
     /// Whether jobs may be submitted as buffered: kept by Redis alone, until they are in the store.
     pub allow_buffered: bool,
+    /// The compatible doors.
+    pub compat: CompatOptions,
 }
 
 impl ServerOptions {
@@ -118,6 +120,7 @@ impl ServerOptions {
             relay: RelayOptions::default(),
             redis: None,
             allow_buffered: false,
+            compat: CompatOptions::default(),
         }
     }
 }
@@ -399,6 +402,7 @@ pub(crate) fn router(
         stopping,
         claim: Some(http::claim::routes(service.clone())),
         relay: Some(relay.clone()),
+        compat: options.compat.clone(),
         ..HttpOptions::new(env!("CARGO_PKG_VERSION"), Arc::new(move || clock.now()))
     };
     http::router(service.clone(), http)

@@ -42,6 +42,9 @@ const BODY_ROUTES: &[(&str, &str)] = &[
     ("POST", "/v1/workers/wrk_01J9X7QK5V8M3N2P4R6S8T0V1W:drain"),
 ];
 
+/// Every route of a compatible door that takes a body. They answer in the words of what they stand in for.
+const DOORS: &[(&str, &str)] = &[("POST", "/submit_job")];
+
 /// Bodies that no route takes.
 fn bad_bodies() -> Vec<(&'static str, Vec<u8>)> {
     let text = |t: &str| t.as_bytes().to_vec();
@@ -251,6 +254,7 @@ async fn bad_input_is_refused_on_every_route_and_the_server_goes_on() {
     let server = ganger_server::testing::start().await;
     let url = server.url();
     bodies(&url).await;
+    doors(&url).await;
     submissions(&url).await;
     reads(&url).await;
     sizes(&url).await;
@@ -270,6 +274,22 @@ async fn bodies(url: &str) {
             let code = problem["code"].as_str().unwrap();
             assert!(["malformed_json", "validation_failed"].contains(&code), "{path}, {what}: {problem}");
         }
+    }
+}
+
+/// The originals took whatever fields there were; what is no JSON object at all is refused, and never by a bug.
+async fn doors(url: &str) {
+    for (method, path) in DOORS {
+        for (what, body) in bad_bodies() {
+            let request = CLIENT.request(method.parse::<Method>().unwrap(), format!("{url}{path}"));
+            let answer = request.body(body).send().await.unwrap_or_else(|e| panic!("{path}, {what}: {e:?}"));
+            let fine = what.contains("unknown field") && answer.status().is_success();
+            assert!(fine || answer.status().is_client_error(), "{path}, {what}: {}", answer.status());
+            assert!(!answer.text().await.unwrap().is_empty(), "{path}, {what} says something");
+        }
+        let large = " ".repeat(2 << 20);
+        let request = CLIENT.request(method.parse::<Method>().unwrap(), format!("{url}{path}"));
+        assert_eq!(refused(request.body(large), "a large body").await["code"], "body_too_large", "{path}");
     }
 }
 

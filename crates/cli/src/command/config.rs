@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::config::{Grace, Key, Layer, Listen, RawStore, ServerUrl};
+use super::compat::CompatFlags;
+use crate::config::{Grace, Key, Layer, Listens, RawStore, ServerUrl};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
@@ -38,7 +39,7 @@ Examples:
 struct Show {
     /// As for `ganger server`
     #[arg(long, value_name = "ADDRESS")]
-    listen: Option<Listen>,
+    listen: Vec<Listens>,
     /// As for `ganger server`
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -54,6 +55,8 @@ struct Show {
     /// As for `ganger worker`
     #[arg(long, value_name = "DURATION")]
     grace: Option<Grace>,
+    #[command(flatten)]
+    compat: CompatFlags,
 }
 
 impl ConfigCommand {
@@ -86,7 +89,8 @@ impl ConfigCommand {
 
     pub(super) fn settings(&self, layer: &mut Layer) -> Option<&Path> {
         let Verb::Show(show) = &self.verb;
-        layer.set(Key::Listen, show.listen);
+        layer.set(Key::Listen, Listens::joined(&show.listen));
+        show.compat.settings(layer);
         layer.set(Key::Grace, show.grace);
         layer.set(Key::Store, show.store.as_ref().map(RawStore::text));
         layer.set(Key::Advertise, show.advertise.as_ref());

@@ -1,15 +1,19 @@
 //! `ganger dev`: a server and its workers in one process, on one SQLite file.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
 use clap::Args;
 use ganger_core::{SessionId, limits};
+use ganger_server::http::CompatOptions;
+use ganger_server::http::cors::Origins;
 use ganger_worker::{Worker, WorkerHandle};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::config::{EXEC_TOKEN_FILE, Grace, Key, Layer, Listen, Origin, Place, ServerUrl};
+use super::compat::{self, CompatFlags};
+use crate::config::{Config, EXEC_TOKEN_FILE, Grace, Key, Layer, Listens, Origin, Place, ServerUrl};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
@@ -19,6 +23,8 @@ use crate::signals::Stops;
 
 /// Even a small machine should run a few jobs at once: most of them wait for something.
 const LEAST_THREADS: usize = 4;
+/// Where the schedulers that it stands in for listened: a submitter, a coordinator's metrics, a scheduler.
+const COMPAT_PORTS: [u16; 3] = [8000, 9000, 8081];
 
 /// Start a server with local workers: everything in one process, no database to install.
 #[derive(Args, Debug)]
@@ -29,11 +35,18 @@ from the user who started it.
 Examples:
   ganger dev
   ganger dev --listen 127.0.0.1:9090 --data ./ganger-data
-  ganger dev --worker 8 --worker 1")]
+  ganger dev --worker 8 --worker 1
+  ganger dev --compat-ports")]
 pub(crate) struct Dev {
-    /// Where to listen [default: 127.0.0.1:8080] [env: GANGER_LISTEN]
+    /// Where to listen; may be repeated, and the first is the one that is shown [default: 127.0.0.1:8080] [env:
+    /// GANGER_LISTEN]
     #[arg(long, value_name = "ADDRESS")]
-    listen: Option<Listen>,
+    listen: Vec<Listens>,
+    /// Listen on the ports of the schedulers it stands in for as well: 8000, 9000 and 8081
+    #[arg(long)]
+    compat_ports: bool,
+    #[command(flatten)]
+    compat: CompatFlags,
     /// Where the data is kept [default: ~/.local/share/ganger/dev] [env: GANGER_DATA]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -57,7 +70,7 @@ impl Dev {
         // Whatever store other commands are told to use: this one is for one machine.
         let place = Place::Sqlite(config.data.value.clone());
         let serving = Serving {
-            listen: config.listen.value,
+            listen: self.addresses(config),
             data: &config.data.value,
             store: &place,
             member: Member::default(),
@@ -65,9 +78,10 @@ impl Dev {
             allow_exec: !self.no_exec,
             accelerated: Accelerated::default(),
             local_sessions: sessions.clone(),
+            compat: self.doors(config),
         };
         let server = serving.start().await?;
-        let url = ServerUrl::from(server.addresses().first().copied().unwrap_or(serving.listen));
+        let url = ServerUrl::of(server.addresses());
         let mut workers = Vec::with_capacity(threads.len());
         for (i, (threads, session)) in threads.iter().zip(sessions).enumerate() {
             workers.push(self.start_worker(context, &url, i + 1, *threads, session).await?);
@@ -114,9 +128,26 @@ impl Dev {
     }
 
     pub(super) fn settings(&self, layer: &mut Layer) -> Option<&Path> {
-        layer.set(Key::Listen, self.listen);
+        layer.set(Key::Listen, Listens::joined(&self.listen));
+        self.compat.settings(layer);
         layer.set(Key::Grace, self.grace);
         self.data.as_deref()
+    }
+
+    /// The addresses of the settings, and the compatible ports beside the first of them.
+    fn addresses(&self, config: &Config) -> Vec<SocketAddr> {
+        let mut addresses = config.listen.value.each().to_vec();
+        let first = addresses.first().map(SocketAddr::ip);
+        if let (true, Some(ip)) = (self.compat_ports, first) {
+            let more = COMPAT_PORTS.map(|port| SocketAddr::new(ip, port));
+            addresses.extend(more.into_iter().filter(|more| !config.listen.value.each().contains(more)));
+        }
+        addresses
+    }
+
+    /// A page that is being written on this machine may use the doors.
+    fn doors(&self, config: &Config) -> CompatOptions {
+        CompatOptions { door_origins: Origins::of_development(), ..compat::options(config) }
     }
 
     fn threads(&self) -> Vec<u16> {

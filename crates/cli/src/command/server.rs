@@ -7,8 +7,9 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
+use super::compat::{self, CompatFlags};
 use super::redis::RedisFlags;
-use crate::config::{Config, Key, Layer, Listen, Place, RawStore, ServerUrl};
+use crate::config::{Config, Key, Layer, Listens, Place, RawStore, ServerUrl};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
@@ -33,9 +34,10 @@ Examples:
   ganger server --store postgres://ganger@db/ganger --redis redis://cache:6379
   ganger server --data ./data --listen 127.0.0.1:9090 --log json")]
 pub(crate) struct Serve {
-    /// Where to listen [default: 127.0.0.1:8080] [env: GANGER_LISTEN]
+    /// Where to listen; may be repeated, and the first is the one it is known by [default: 127.0.0.1:8080] [env:
+    /// GANGER_LISTEN]
     #[arg(long, value_name = "ADDRESS")]
-    listen: Option<Listen>,
+    listen: Vec<Listens>,
     /// Where the data is kept [default: ~/.local/share/ganger/dev] [env: GANGER_DATA]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -54,6 +56,8 @@ pub(crate) struct Serve {
     leader_ttl: Option<Duration>,
     #[command(flatten)]
     redis: RedisFlags,
+    #[command(flatten)]
+    compat: CompatFlags,
     /// Listen on an address that other machines can reach, although nobody is asked for a token
     #[arg(long)]
     insecure_no_auth: bool,
@@ -67,7 +71,7 @@ impl Serve {
         let mut stops = Stops::listen()?;
         let config = &context.config;
         let serving = Serving {
-            listen: config.listen.value,
+            listen: config.listen.value.each().to_vec(),
             data: &config.data.value,
             store: &config.store.value,
             member: self.member(config),
@@ -75,10 +79,10 @@ impl Serve {
             allow_exec: self.allow_exec,
             accelerated: self.redis.connect(config).await?,
             local_sessions: Vec::new(),
+            compat: compat::options(config),
         };
         let server = serving.start().await?;
-        let address = server.addresses().first().copied().unwrap_or(serving.listen);
-        let url = ServerUrl::from(address);
+        let url = ServerUrl::of(server.addresses());
         let data = config.data.value.display();
         let store = &config.store.value;
         let ready = json!({
@@ -109,7 +113,8 @@ impl Serve {
     }
 
     pub(super) fn settings(&self, layer: &mut Layer) -> Option<&Path> {
-        layer.set(Key::Listen, self.listen);
+        layer.set(Key::Listen, Listens::joined(&self.listen));
+        self.compat.settings(layer);
         layer.set(Key::Store, self.store.as_ref().map(RawStore::text));
         layer.set(Key::Advertise, self.advertise.as_ref());
         self.redis.settings(layer);

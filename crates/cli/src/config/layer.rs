@@ -38,11 +38,17 @@ pub(crate) enum Key {
     ExecTokenFile,
     /// How long running jobs may finish when a worker stops.
     Grace,
+    /// The compatible doors that are served.
+    Compat,
+    /// Those that need no token.
+    CompatOpen,
+    /// Origins whose pages may use a server.
+    CorsOrigin,
 }
 
 impl Key {
     /// Every key, in the order of `ganger config show`.
-    pub(crate) const ALL: [Key; 13] = [
+    pub(crate) const ALL: [Key; 16] = [
         Key::Url,
         Key::Listen,
         Key::Data,
@@ -56,6 +62,9 @@ impl Key {
         Key::Log,
         Key::ExecTokenFile,
         Key::Grace,
+        Key::Compat,
+        Key::CompatOpen,
+        Key::CorsOrigin,
     ];
 
     /// Its name in a settings file.
@@ -74,6 +83,9 @@ impl Key {
             Key::Log => "log",
             Key::ExecTokenFile => "exec_token_file",
             Key::Grace => "grace",
+            Key::Compat => "compat",
+            Key::CompatOpen => "compat_open",
+            Key::CorsOrigin => "cors_origin",
         }
     }
 
@@ -93,6 +105,9 @@ impl Key {
             Key::Log => "GANGER_LOG",
             Key::ExecTokenFile => "GANGER_EXEC_TOKEN_FILE",
             Key::Grace => "GANGER_GRACE",
+            Key::Compat => "GANGER_COMPAT",
+            Key::CompatOpen => "GANGER_COMPAT_OPEN",
+            Key::CorsOrigin => "GANGER_CORS_ORIGIN",
         }
     }
 
@@ -109,6 +124,9 @@ impl Key {
             Key::Color => Some("--color"),
             Key::LogFormat => Some("--log"),
             Key::Grace => Some("--grace"),
+            Key::Compat => Some("--compat"),
+            Key::CompatOpen => Some("--compat-open"),
+            Key::CorsOrigin => Some("--cors-origin"),
             // A secret on a command line is seen by everyone who lists processes.
             Key::Log | Key::ExecTokenFile | Key::ClusterSecret => None,
         }
@@ -184,6 +202,9 @@ struct File {
     log: Option<String>,
     exec_token_file: Option<String>,
     grace: Option<String>,
+    compat: Option<String>,
+    compat_open: Option<String>,
+    cors_origin: Option<String>,
 }
 
 impl From<File> for Layer {
@@ -202,6 +223,9 @@ impl From<File> for Layer {
         layer.set(Key::Log, file.log);
         layer.set(Key::ExecTokenFile, file.exec_token_file);
         layer.set(Key::Grace, file.grace);
+        layer.set(Key::Compat, file.compat);
+        layer.set(Key::CompatOpen, file.compat_open);
+        layer.set(Key::CorsOrigin, file.cors_origin);
         layer
     }
 }

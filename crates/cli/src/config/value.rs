@@ -39,6 +39,13 @@ impl ServerUrl {
     }
 }
 
+impl ServerUrl {
+    /// The server that listens on these: the first counts.
+    pub(crate) fn of(addresses: &[SocketAddr]) -> ServerUrl {
+        addresses.first().map_or_else(ServerUrl::default, |address| ServerUrl::from(*address))
+    }
+}
+
 impl Default for ServerUrl {
     fn default() -> ServerUrl {
         ServerUrl::from(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))
@@ -102,6 +109,52 @@ impl FromStr for Listen {
             Ok(port) => Ok(Listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))),
             Err(_) => Err("it is not an address; an example is 127.0.0.1:8080".into()),
         }
+    }
+}
+
+/// Where a server listens: one address, or several between commas. The first is the one that is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listens(Vec<SocketAddr>);
+
+impl Listens {
+    /// Most addresses that a server listens on.
+    pub(crate) const MOST: usize = 16;
+
+    /// Each of them, at least one.
+    pub(crate) fn each(&self) -> &[SocketAddr] {
+        &self.0
+    }
+
+    /// What several flags say together.
+    pub(crate) fn joined(flags: &[Listens]) -> Option<String> {
+        let texts: Vec<String> = flags.iter().map(ToString::to_string).collect();
+        (!texts.is_empty()).then(|| texts.join(","))
+    }
+}
+
+impl Default for Listens {
+    fn default() -> Listens {
+        Listens(vec![Listen::default().0])
+    }
+}
+
+impl fmt::Display for Listens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&all.join(","))
+    }
+}
+
+impl FromStr for Listens {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Listens, String> {
+        let read = |word: &str| word.trim().parse::<Listen>().map(|listen| listen.0);
+        let addresses: Vec<SocketAddr> = text.split(',').map(read).collect::<Result<_, String>>()?;
+        if addresses.len() > Listens::MOST {
+            return Err(format!("it names {} addresses, the limit is {}", addresses.len(), Listens::MOST));
+        }
+        Ok(Listens(addresses))
     }
 }
 
@@ -203,6 +256,20 @@ mod tests {
         }
         assert_eq!("[::1]:81".parse::<Listen>().unwrap().to_string(), "[::1]:81");
         assert!("example.com:81".parse::<Listen>().is_err());
+    }
+
+    #[test]
+    fn several_addresses_stand_between_commas() {
+        let listens: Listens = "81, [::1]:82".parse().unwrap();
+        assert_eq!(listens.to_string(), "127.0.0.1:81,[::1]:82");
+        assert_eq!(
+            Listens::joined(&[listens, "83".parse().unwrap()]).unwrap(),
+            "127.0.0.1:81,[::1]:82,127.0.0.1:83"
+        );
+        assert_eq!(Listens::joined(&[]), None);
+        let many = |n: usize| vec!["80"; n].join(",").parse::<Listens>();
+        assert!(many(Listens::MOST).is_ok() && many(Listens::MOST + 1).is_err());
+        assert!("80,".parse::<Listens>().is_err());
     }
 
     #[test]

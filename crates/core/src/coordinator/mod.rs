@@ -32,6 +32,7 @@ mod intake;
 mod joint;
 mod keyed;
 mod keys;
+mod known;
 mod levels;
 mod limited;
 mod lines;

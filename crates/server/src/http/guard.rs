@@ -4,7 +4,7 @@
 //! loopback the danger is the browser: any web page can make it send requests to 127.0.0.1, and a page
 //! whose name is made to point there (DNS rebinding) could even read the answers. So the `Host` of a
 //! request must be a loopback name, and a request that a page of another origin caused is refused,
-//! reading ones included. There are no CORS headers: nothing is ever allowed to other origins.
+//! reading ones included. Nothing is allowed to other origins but to those that somebody named ([`super::cors`]).
 //!
 //! A request that another server of the cluster relayed has been through all this there: its seal proves it.
 
@@ -17,6 +17,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use super::App;
+use super::cors::Accepted;
 use super::problem::{Code, Problem};
 use crate::relay::Relayed;
 
@@ -46,7 +47,10 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
         return next.run(request).await;
     }
     match check(&app.options.hosts, &request) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => match Accepted::preflight(&request) {
+            Some(answer) => answer,
+            None => next.run(request).await,
+        },
         Err(problem) => problem.into_response(),
     }
 }
@@ -80,6 +84,9 @@ fn check<B>(policy: &HostPolicy, request: &axum::http::Request<B>) -> Result<(),
             Code::HostNotAllowed,
             format!("the request is for `{}`, which is not a loopback name", shown(host.host())),
         ));
+    }
+    if request.extensions().get::<Accepted>().is_some() {
+        return Ok(());
     }
     // A person who follows a link from elsewhere to one of our pages reads it; the other site does not.
     let page = reads && is_page(uri.path()) && headers.get("sec-fetch-mode").is_some_and(|m| m == "navigate");

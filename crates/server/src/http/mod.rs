@@ -1,7 +1,7 @@
 //! The REST door: `/v1`, live events, metrics, health, and the pages that explain them.
 //!
 //! ```text
-//!  request ─▶ observe (id, time, problems, headers) ─▶ catch panic ─▶ guard (bounds, host, origin)
+//!  request ─▶ cors ─▶ observe (id, time, problems, headers) ─▶ catch panic ─▶ guard (bounds, host, origin)
 //!                ─▶ relay (unless this server leads) ─▶ route ─▶ fields/intake (every mistake named) ─▶ Service ─▶ api body
 //! ```
 //! Handlers know nothing of how [`Service`] works: they read, call and show. Custom verbs
@@ -11,6 +11,8 @@ mod batch;
 pub(crate) mod buffered;
 pub mod claim;
 mod cluster;
+pub mod compat;
+pub mod cors;
 mod cursor;
 mod event_stream;
 mod events;
@@ -60,6 +62,7 @@ use ganger_core::Now;
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 
+pub use compat::CompatOptions;
 pub use exec_token::ExecToken;
 pub(crate) use fields::depth as json_depth;
 pub(crate) use from_inbox::from_inbox;
@@ -91,6 +94,8 @@ pub struct HttpOptions {
     pub claim: Option<Router>,
     /// Passes requests on while another server leads; without one every request is answered here.
     pub relay: Option<Relay>,
+    /// The compatible doors.
+    pub compat: CompatOptions,
 }
 
 impl HttpOptions {
@@ -107,6 +112,7 @@ impl HttpOptions {
             event_clients: 256,
             claim: None,
             relay: None,
+            compat: CompatOptions::default(),
         }
     }
 }
@@ -148,7 +154,7 @@ pub fn router(service: Service, options: HttpOptions) -> Router {
 }
 
 fn assemble(service: Service, options: HttpOptions, events: events::Hub) -> Router {
-    let (router, document) = openapi::routes().split_for_parts();
+    let (router, document) = openapi::routes(options.compat.profiles).split_for_parts();
     let document = openapi::finish(document, options.version);
     let app: App = Arc::new(Shared {
         service,
@@ -171,6 +177,7 @@ fn assemble(service: Service, options: HttpOptions, events: events::Hub) -> Rout
         .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
         .layer(CatchPanicLayer::custom(observe::panicked))
         .layer(middleware::from_fn_with_state(app.clone(), observe::observe))
+        .layer(middleware::from_fn_with_state(app.clone(), cors::cors))
         .with_state(app)
 }
 

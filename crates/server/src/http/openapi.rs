@@ -8,6 +8,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::compat::{self, Profiles};
 use super::problem::PROBLEM_JSON;
 use super::{
     App, batch, claim, cluster, event_stream, export, failures, health, histogram, import, job_reads, jobs,
@@ -25,7 +26,7 @@ struct Base;
 const PROBLEM_SCHEMA: &str = "#/components/schemas/ProblemBody";
 
 /// Every route with its description.
-pub(super) fn routes() -> OpenApiRouter<App> {
+pub(super) fn routes(doors: Profiles) -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Base::openapi())
         .merge(jobs::routes())
         .merge(batch::routes())
@@ -49,6 +50,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(event_stream::routes())
         .merge(health::routes())
         .merge(page::routes())
+        .merge(compat::routes(doors))
         .merge(OpenApiRouter::with_openapi(claim::Described::openapi()))
         .routes(routes!(openapi))
         .routes(routes!(docs))

@@ -106,7 +106,7 @@ fn repeats(method: &Method, path: &str) -> Again {
     if *method != Method::POST {
         return Again::No;
     }
-    if matches!(path, "/v1/jobs" | "/v1/jobs:batch" | "/v1/operations") {
+    if matches!(path, "/v1/jobs" | "/v1/jobs:batch" | "/v1/operations" | "/submit_job") {
         return Again::Keyed;
     }
     if path.starts_with("/v1/failures/") {
@@ -207,6 +207,7 @@ mod tests {
             ("GET", "/v1/stats", Again::Harmless),
             ("POST", "/v1/jobs", Again::Keyed),
             ("POST", "/v1/jobs:batch", Again::Keyed),
+            ("POST", "/submit_job", Again::Keyed),
             ("POST", "/v1/jobs:import", Again::No),
             ("POST", "/v1/jobs/x:cancel", Again::No),
             ("POST", "/v1/jobs/x:replay", Again::No),

@@ -24,6 +24,14 @@ impl Service {
         self.look(move |c, _| c.kind(&kind)).await
     }
 
+    /// Whether a connected worker names this kind, or there is, or was, a job of it.
+    ///
+    /// # Errors
+    /// There is no leader.
+    pub async fn knows_kind(&self, kind: Kind) -> Answer<bool> {
+        self.look(move |c, _| c.knows_kind(&kind)).await
+    }
+
     /// Replaces a kind's settings.
     ///
     /// # Errors

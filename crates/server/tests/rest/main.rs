@@ -1,6 +1,7 @@
 //! The REST door of a running server, as its clients see it.
 
 mod bounds;
+mod compat_a;
 mod limits;
 mod operations;
 mod parents;
