@@ -5,6 +5,7 @@
 //! earlier layer wins; nothing is merged within one setting.
 
 mod environment;
+mod http_allow;
 mod layer;
 mod place;
 mod servers;
@@ -16,6 +17,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 pub(crate) use environment::Environment;
+pub(crate) use http_allow::HttpAllow;
 pub(crate) use layer::{Key, Layer};
 pub(crate) use place::{Place, RawStore};
 pub(crate) use servers::ServerUrls;
@@ -97,6 +99,8 @@ pub(crate) struct Config {
     pub(crate) compat_open: Setting<Profiles>,
     /// Origins whose pages may use a server.
     pub(crate) cors_origin: Setting<Option<Origins>>,
+    /// Where `http` jobs may connect to although it is not the public internet.
+    pub(crate) http_allow: Setting<HttpAllow>,
     /// What is known about the terminal.
     pub(crate) terminal: Terminal,
 }
@@ -141,6 +145,7 @@ impl Config {
             compat: layers.pick(Key::Compat, || Profiles::ALL)?,
             compat_open: layers.pick(Key::CompatOpen, || Profiles::NONE)?,
             cors_origin: layers.parsed(Key::CorsOrigin)?,
+            http_allow: layers.pick(Key::HttpAllow, HttpAllow::default)?,
             terminal: environment.terminal(),
         })
     }
@@ -181,6 +186,7 @@ impl Config {
                     let shown = self.cors_origin.value.as_ref().map(ToString::to_string).unwrap_or_default();
                     (key, shown, &self.cors_origin.origin)
                 }
+                Key::HttpAllow => (key, self.http_allow.value.to_string(), &self.http_allow.origin),
             })
             .collect()
     }

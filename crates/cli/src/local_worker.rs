@@ -14,7 +14,8 @@ use crate::failure::{Failure, Fallible};
 /// The built-in kinds, `exec` among them if commands may be run.
 pub(crate) fn registry(context: &Context, allow_exec: bool) -> Registry {
     let environment = ExecEnvironment::passed_from(context.environment.variables());
-    kinds::builtin(KindOptions { allow_exec, environment, ..KindOptions::default() })
+    let guard = context.config.http_allow.value.guard();
+    kinds::builtin(KindOptions { allow_exec, environment, guard })
 }
 
 /// Drains workers at the same time and tells how many leases were left behind.

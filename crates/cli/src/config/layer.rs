@@ -44,11 +44,13 @@ pub(crate) enum Key {
     CompatOpen,
     /// Origins whose pages may use a server.
     CorsOrigin,
+    /// Where `http` jobs may connect to although it is not the public internet.
+    HttpAllow,
 }
 
 impl Key {
     /// Every key, in the order of `ganger config show`.
-    pub(crate) const ALL: [Key; 16] = [
+    pub(crate) const ALL: [Key; 17] = [
         Key::Url,
         Key::Listen,
         Key::Data,
@@ -65,6 +67,7 @@ impl Key {
         Key::Compat,
         Key::CompatOpen,
         Key::CorsOrigin,
+        Key::HttpAllow,
     ];
 
     /// Its name in a settings file.
@@ -86,6 +89,7 @@ impl Key {
             Key::Compat => "compat",
             Key::CompatOpen => "compat_open",
             Key::CorsOrigin => "cors_origin",
+            Key::HttpAllow => "http_allow",
         }
     }
 
@@ -108,6 +112,7 @@ impl Key {
             Key::Compat => "GANGER_COMPAT",
             Key::CompatOpen => "GANGER_COMPAT_OPEN",
             Key::CorsOrigin => "GANGER_CORS_ORIGIN",
+            Key::HttpAllow => "GANGER_HTTP_ALLOW",
         }
     }
 
@@ -128,7 +133,7 @@ impl Key {
             Key::CompatOpen => Some("--compat-open"),
             Key::CorsOrigin => Some("--cors-origin"),
             // A secret on a command line is seen by everyone who lists processes.
-            Key::Log | Key::ExecTokenFile | Key::ClusterSecret => None,
+            Key::HttpAllow | Key::Log | Key::ExecTokenFile | Key::ClusterSecret => None,
         }
     }
 }
@@ -205,6 +210,7 @@ struct File {
     compat: Option<String>,
     compat_open: Option<String>,
     cors_origin: Option<String>,
+    http_allow: Option<String>,
 }
 
 impl From<File> for Layer {
@@ -226,6 +232,7 @@ impl From<File> for Layer {
         layer.set(Key::Compat, file.compat);
         layer.set(Key::CompatOpen, file.compat_open);
         layer.set(Key::CorsOrigin, file.cors_origin);
+        layer.set(Key::HttpAllow, file.http_allow);
         layer
     }
 }

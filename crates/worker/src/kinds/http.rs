@@ -3,15 +3,16 @@
 //! Payload: `{"url": "https://…", "method": "POST", "headers": {…}, "body": …, "timeout": 10, "expect": 204}`. Only
 //! `url` is required. A `body` that is not a string is sent as JSON. A status of 400 or more is an
 //! error, or any other than `expect` (a number or a list) where that is given; `Retry-After` is honoured.
-//! Redirects are not followed: their status is the result.
+//! Redirects are not followed, their status is the result; unless `redirects` says how many may be, at most ten. Each is
+//! checked like the first address; the job's headers and body go to no other origin, and nothing goes from https to http.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ganger_core::limits;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, Method, Response, StatusCode};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::{Client, Method, Response, StatusCode, Url};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -29,6 +30,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const CONNECT: Duration = Duration::from_secs(10);
 /// Read of a response; the rest is left.
 const BODY_BYTES: usize = 1 << 20;
+/// Most redirects that a job may follow.
+const REDIRECTS: u8 = 10;
 /// Most headers of a request.
 const HEADERS: usize = 64;
 /// Headers that belong to the connection and not to the job.
@@ -56,6 +59,9 @@ pub struct Request {
     /// The status, or statuses, that count as success.
     #[serde(default)]
     pub expect: Option<Expect>,
+    /// How many redirects may be followed, none if not given.
+    #[serde(default)]
+    pub redirects: u8,
 }
 
 /// Which statuses count as success.
@@ -95,43 +101,76 @@ impl Http {
     }
 
     pub(super) async fn run(self, ctx: Ctx, request: Request) -> Result<Answer, JobError> {
+        if request.redirects > REDIRECTS {
+            return Err(JobError::fatal(format!(
+                "{} redirects, the limit is {REDIRECTS}",
+                request.redirects
+            )));
+        }
+        let timeout = match request.timeout {
+            Some(seconds) => Duration::try_from_secs_f64(seconds).fatal()?.min(limits::LONGEST),
+            None => TIMEOUT,
+        };
+        let first = self.first(&request)?;
+        let exchange = tokio::time::timeout(timeout, self.follow(first, request.redirects));
+        let Ok(done) = ctx.unless_cancelled(exchange).await? else {
+            return Err(JobError::retry(format!("no answer within {timeout:?}")));
+        };
+        let (status, wait, answer) = done?;
+        ctx.log(format!("status {status}"));
+        judge(status, request.expect.as_ref(), wait)?;
+        fitting(answer)
+    }
+
+    /// The first request, as the payload has it.
+    fn first(&self, request: &Request) -> Result<Hop, JobError> {
         let url = self.guard.check_url(&request.url).fatal()?;
         let method: Method = request.method.as_deref().unwrap_or("GET").parse().fatal()?;
         if method == Method::CONNECT {
             return Err(JobError::fatal("method CONNECT is not a request"));
         }
         let mut headers = headers(&request.headers)?;
-        let timeout = match request.timeout {
-            Some(seconds) => Duration::try_from_secs_f64(seconds).fatal()?.min(limits::LONGEST),
-            None => TIMEOUT,
-        };
-        let body = match request.body {
+        let body = match &request.body {
             None => None,
-            Some(Value::String(text)) => Some(text),
+            Some(Value::String(text)) => Some(text.clone()),
             Some(json) => {
                 headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
                 Some(json.to_string())
             }
         };
-        let mut sending = self.client()?.request(method, url).headers(headers).timeout(timeout);
-        if let Some(body) = body {
-            sending = sending.body(body);
-        }
-        let exchange = async {
-            let response = sending.send().await?;
+        Ok(Hop { url, method, headers, body })
+    }
+
+    /// Makes a request, and those that its answer leads to.
+    async fn follow(
+        &self,
+        mut hop: Hop,
+        redirects: u8,
+    ) -> Result<(StatusCode, Option<Duration>, Answer), JobError> {
+        let client = self.client()?;
+        // Bounded by the redirects that are allowed.
+        for left in (0..=redirects).rev() {
+            let mut sending =
+                client.request(hop.method.clone(), hop.url.clone()).headers(hop.headers.clone());
+            if let Some(body) = &hop.body {
+                sending = sending.body(body.clone());
+            }
+            let response = sending.send().await.map_err(failure)?;
             let status = response.status();
-            let (wait, kept) = (retry_after(response.headers()), plain(response.headers()));
-            let (body, truncated) = read(response).await?;
-            Ok::<_, reqwest::Error>((
-                status,
-                wait,
-                Answer { status: status.as_u16(), headers: kept, body, truncated },
-            ))
-        };
-        let (status, wait, answer) = ctx.unless_cancelled(exchange).await?.map_err(failure)?;
-        ctx.log(format!("status {status}"));
-        judge(status, request.expect.as_ref(), wait)?;
-        fitting(answer)
+            match response.headers().get(LOCATION).filter(|_| redirects > 0 && is_redirect(status)) {
+                Some(_) if left == 0 => {
+                    return Err(JobError::retry(format!("more than {redirects} redirects")));
+                }
+                Some(location) => hop = hop.redirected(&self.guard, status, location)?,
+                None => {
+                    let (wait, headers) = (retry_after(response.headers()), plain(response.headers()));
+                    let (body, truncated) = read(response).await.map_err(failure)?;
+                    let answer = Answer { status: status.as_u16(), headers, body, truncated };
+                    return Ok((status, wait, answer));
+                }
+            }
+        }
+        Err(JobError::retry("the last answer was a redirect"))
     }
 
     /// Made late: it needs the system's certificates, which a worker without `http` jobs does not.
@@ -151,6 +190,41 @@ impl Http {
             .build()?;
         Ok(self.client.get_or_init(|| client).clone())
     }
+}
+
+/// One request of the exchange.
+struct Hop {
+    url: Url,
+    method: Method,
+    headers: HeaderMap,
+    body: Option<String>,
+}
+
+impl Hop {
+    /// The request that a redirect asks for, checked like the first one.
+    fn redirected(self, guard: &Guard, status: StatusCode, location: &HeaderValue) -> Result<Hop, JobError> {
+        let location = location.to_str().map_err(|_| "the redirect's location is not text").fatal()?;
+        let url = self.url.join(location).map_err(|e| format!("the redirect's location cannot be read: {e}"));
+        let url = guard.check_url(url.fatal()?.as_str()).fatal()?;
+        if self.url.scheme() == "https" && url.scheme() != "https" {
+            return Err(JobError::fatal("the redirect leads from https to http"));
+        }
+        let post = self.method == Method::POST;
+        let get = status == StatusCode::SEE_OTHER
+            || (post && matches!(status, StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND));
+        let keeps = url.origin() == self.url.origin();
+        if !keeps && !get && self.body.is_some() {
+            return Err(JobError::fatal("the redirect would send the body to another origin"));
+        }
+        // What the job sends may be a secret between it and the origin that it named.
+        let headers = if keeps { self.headers } else { HeaderMap::new() };
+        let (method, body) = if get { (Method::GET, None) } else { (self.method, self.body) };
+        Ok(Hop { url, method, headers, body })
+    }
+}
+
+fn is_redirect(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
 /// An address that is denied stays denied; anything else may pass.

@@ -7,9 +7,10 @@ use axum::routing::{get, post};
 use serde_json::json;
 
 use super::*;
-use crate::kinds::guard::Lookup;
+use crate::kinds::guard::{Connect, Lookup};
 use futures::future::BoxFuture;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 async fn server() -> u16 {
     let routes = Router::new()
@@ -69,6 +70,124 @@ async fn a_redirect_is_not_followed() {
     let port = server().await;
     let answer = call(open(), json!({"url": format!("http://127.0.0.1:{port}/away")})).await.unwrap();
     assert_eq!((answer.status, answer.headers["location"].as_str()), (302, "http://169.254.169.254/"));
+}
+
+/// The internet of these tests: every name has a public address, and every address leads to a server on loopback.
+struct Internet(u16, Arc<std::sync::Mutex<Vec<IpAddr>>>);
+
+impl Connect for Internet {
+    fn connect(&self, checked: IpAddr) -> SocketAddr {
+        self.1.lock().unwrap().push(checked);
+        SocketAddr::from(([127, 0, 0, 1], self.0))
+    }
+}
+
+/// Names and their addresses; `flips.example` is public when it is asked first, and private ever after.
+#[derive(Default)]
+struct Names(Arc<AtomicUsize>);
+
+impl Lookup for Names {
+    fn lookup(&self, host: String) -> BoxFuture<'static, std::io::Result<Vec<IpAddr>>> {
+        let flips = host == "flips.example" && self.0.fetch_add(1, Ordering::SeqCst) > 0;
+        let address = match host.as_str() {
+            _ if flips => "127.0.0.1",
+            "inside.example" => "10.0.0.8",
+            "other.example" => "93.184.216.35",
+            _ => "93.184.216.34",
+        };
+        Box::pin(std::future::ready(Ok(vec![address.parse().unwrap()])))
+    }
+}
+
+/// A server that sends whoever asks to where the path says, and else tells what it was asked.
+async fn crossroads() -> u16 {
+    let ask = |headers: Received, method: Method, uri: axum::http::Uri, body: String| async move {
+        let to = uri.query().and_then(|query| query.strip_prefix("to="));
+        let status = uri.path().trim_start_matches('/').parse().ok().filter(|_| to.is_some());
+        match (to, status.and_then(|code| StatusCode::from_u16(code).ok())) {
+            (Some(to), Some(status)) => (status, [("location", to.to_owned())], String::new()),
+            _ => {
+                let host = headers["host"].to_str().unwrap_or_default().to_owned();
+                let secret = headers.contains_key("x-secret");
+                (StatusCode::OK, [("location", String::new())], format!("{method} {host} {secret} {body}"))
+            }
+        }
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(ask)).await.unwrap() });
+    port
+}
+
+#[tokio::test]
+async fn redirects_are_followed_as_far_as_the_job_allows_and_carry_nothing_to_strangers() {
+    let seen = Arc::default();
+    let guard =
+        Guard::default().lookup(Names::default()).connect(Internet(crossroads().await, Arc::clone(&seen)));
+    let ask = |url: &str, method: &str, body: Value| {
+        let payload =
+            json!({"url": url, "method": method, "body": body, "headers": {"x-secret": "s"}, "redirects": 2});
+        call(guard.clone(), payload)
+    };
+    let said = |answer: Result<Answer, JobError>| answer.unwrap().body;
+    assert_eq!(said(ask("http://a.example/307?to=/end", "POST", json!("b")).await), "POST a.example true b");
+    assert_eq!(said(ask("http://a.example/302?to=/end", "POST", json!("b")).await), "GET a.example true ");
+    assert_eq!(
+        said(ask("http://a.example/303?to=http://other.example/end", "PUT", json!("b")).await),
+        "GET other.example false "
+    );
+    assert_eq!(
+        seen.lock().unwrap().last().copied(),
+        Some("93.184.216.35".parse().unwrap()),
+        "the address that was checked is the one that is connected to"
+    );
+    let error =
+        ask("http://a.example/308?to=http://other.example/end", "POST", json!("b")).await.unwrap_err();
+    assert_eq!(error.to_string(), "the redirect would send the body to another origin");
+    let error = ask("http://a.example/302?to=/302?to=/302?to=/end", "GET", Value::Null).await.unwrap_err();
+    assert_eq!((error.to_string().as_str(), error.is_fatal()), ("more than 2 redirects", false));
+    let many = json!({"url": "http://a.example/", "redirects": REDIRECTS + 1});
+    assert_eq!(call(guard.clone(), many).await.unwrap_err().to_string(), "11 redirects, the limit is 10");
+}
+
+#[tokio::test]
+async fn a_redirect_to_where_the_job_may_not_go_is_fatal() {
+    let port = crossroads().await;
+    for to in [
+        "http://127.0.0.1/",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[::ffff:10.0.0.1]/",
+        "//10.0.0.1/",
+        "http://inside.example/",
+        "http://a.example:22/",
+        "http://user:pw@a.example/",
+        "file:///etc/passwd",
+        "gopher://a.example/",
+    ] {
+        let seen = Arc::default();
+        let guard = Guard::default().lookup(Names::default()).connect(Internet(port, Arc::clone(&seen)));
+        let payload = json!({"url": format!("http://a.example/302?to={to}"), "redirects": 5});
+        let error = call(guard, payload).await.unwrap_err();
+        assert!(error.is_fatal(), "{to}: {error}");
+        assert_eq!(*seen.lock().unwrap(), ["93.184.216.34".parse::<IpAddr>().unwrap()], "{to}");
+    }
+}
+
+/// The name is public when it is checked and private when it is used: it must not be asked between the two, and the
+/// next hop asks, and checks, anew.
+#[tokio::test]
+async fn a_name_that_changes_its_mind_is_caught() {
+    let (seen, names) = (Arc::default(), Names::default());
+    let asked = names.0.clone();
+    let guard = Guard::default().lookup(names).connect(Internet(crossroads().await, Arc::clone(&seen)));
+    let once = call(guard.clone(), json!({"url": "http://flips.example/end"})).await.unwrap();
+    assert_eq!((once.body.as_str(), asked.load(Ordering::SeqCst)), ("GET flips.example false ", 1));
+    asked.store(0, Ordering::SeqCst);
+    let back = json!({"url": "http://flips.example/302?to=/end", "redirects": 1});
+    let error = call(guard, back).await.unwrap_err();
+    assert!(error.is_fatal() && error.to_string().contains("127.0.0.1 is not public"), "{error}");
+    let public: IpAddr = "93.184.216.34".parse().unwrap();
+    assert_eq!(*seen.lock().unwrap(), [public, public], "only what was checked was connected to");
 }
 
 #[tokio::test]
