@@ -28,6 +28,11 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
 
+/// A job is many small allocations, mostly freed by another thread than the one that made them: in a drain the
+/// system's allocator took a fifth of all CPU.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let environment = Environment::read();
