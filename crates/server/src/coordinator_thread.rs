@@ -27,10 +27,12 @@ use tracing::{error, info, warn};
 use crate::election::Seat;
 use crate::gateway::Gateway;
 use crate::inbox::{INBOX, Message, Written};
-use crate::service::Numbered;
+use crate::service::Run;
 use crate::waiters::Told;
 use crate::writer::{Settled, Writer, WriterParts};
 
+/// Most events that travel together.
+pub(crate) const RUN: usize = 128;
 /// How long a stopping leader goes on to finish what clients wait for.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// Wait before another attempt to take over, the first time.
@@ -68,7 +70,7 @@ pub struct CoordinatorThread {
     /// The streams of workers.
     pub gateway: Gateway,
     /// Whoever listens. The only strong sender: listeners end with the thread.
-    pub events: broadcast::Sender<Arc<Numbered>>,
+    pub events: broadcast::Sender<Arc<Run>>,
     /// Where the thread tells what it is doing.
     pub phase: watch::Sender<Phase>,
     /// Where the writer and the store run.
@@ -294,15 +296,16 @@ impl CoordinatorThread {
                 self.gateway.send(session, stream, message);
             }
         }
+        let mut events = Vec::new();
         for output in out.drain(..) {
             match output {
                 Output::Commit(_) | Output::Send { .. } => {}
                 Output::Reply(ticket, reply) => leader.reply(ticket, reply),
                 Output::Event(event) => {
-                    self.parts.observer.event(&event);
-                    *number += 1;
-                    // Nobody may be listening.
-                    let _ = self.events.send(Arc::new(Numbered { number: *number, event }));
+                    events.push(event);
+                    if events.len() == RUN {
+                        self.tell(std::mem::take(&mut events), number);
+                    }
                 }
                 Output::StepDown { more_than, reason } => {
                     warn!(term = leader.term.number, "steps down: {reason}");
@@ -310,6 +313,18 @@ impl CoordinatorThread {
                 }
             }
         }
+        self.tell(events, number);
+    }
+
+    /// Tells events that follow the one with this number.
+    fn tell(&self, events: Vec<Event>, number: &mut u64) {
+        if events.is_empty() {
+            return;
+        }
+        let first = *number + 1;
+        *number += events.len() as u64;
+        // Nobody may be listening.
+        let _ = self.events.send(Arc::new(Run { first, events }));
     }
 }
 

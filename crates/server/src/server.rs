@@ -20,7 +20,6 @@ use axum::Router;
 use axum::middleware;
 use ganger_core::SessionId;
 use ganger_core::coordinator::port;
-use ganger_core::event::Event;
 use ganger_core::minutes::Bucket;
 use ganger_store::Store;
 use ganger_store::redis::Redis;
@@ -45,14 +44,14 @@ use crate::operations::OperationsTask;
 use crate::payloads::Payloads;
 use crate::relay::{self, Relay, RelayOptions, RelayParts, SECRET_BYTES};
 use crate::releasable::ReleasableStore;
-use crate::service::{Numbered, Parts, Service};
+use crate::service::{Parts, Run, Service};
 use crate::sql_intake::SqlIntake;
 use crate::store_health::StoreHealth;
 use crate::waiters::Waiters;
 use crate::writer::{Busy, Observer, WriterParts};
 
-/// Events kept for a listener that is slow.
-const EVENTS: usize = 8_192;
+/// Runs of events kept for a listener that is slow; each is as long as [`coordinator_thread::RUN`] at most.
+const RUNS: usize = 2_048;
 /// In-flight calls, and connections after them, have this long to finish.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 
@@ -328,7 +327,7 @@ fn lead(
     let payloads = Arc::new(Payloads::new(store.clone()));
     let gateway = Gateway::new(inbox.clone(), payloads.clone(), clock.clone());
     let (waiters, busy) = (Waiters::default(), Busy::default());
-    let (events, _) = broadcast::channel::<Arc<Numbered>>(EVENTS);
+    let (events, _) = broadcast::channel::<Arc<Run>>(RUNS);
     let (phase, seen) = watch::channel(Phase::TakingOver);
     let server = ServerRecord {
         name: options.name.clone(),
@@ -424,7 +423,6 @@ impl Observer for Measured {
     fn counted(&self, buckets: &[Bucket]) {
         self.0.counted(buckets);
     }
-    fn event(&self, _event: &Event) {}
     fn renewed(&self) {
         self.0.renewed();
     }

@@ -11,6 +11,7 @@ mod doors;
 mod limits;
 mod operations;
 mod related;
+mod run;
 mod schedules;
 mod search;
 mod statistics;
@@ -25,7 +26,6 @@ use ganger_core::change::{AttemptRecord, Idempotency, Submitted};
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::Refusal;
 use ganger_core::coordinator::view::{Explanation, QueueView, Stats, WorkerView};
-use ganger_core::event::Event;
 use ganger_core::fingerprint::Fingerprint;
 use ganger_core::job::{JobSpec, State};
 use ganger_core::name::QueueName;
@@ -50,6 +50,7 @@ pub use cluster::{ClusterSeen, Role, role};
 pub use documents::View;
 pub use operations::{NewOperation, NewTarget, Preview, Started};
 pub use related::{RELATED_MAX, RelatedJobs};
+pub use run::Run;
 pub use search::{Pages, Survey};
 
 /// The longest that [`Service::wait`] waits.
@@ -82,7 +83,7 @@ pub struct Parts {
     /// Whether the server is stopping.
     pub stopping: watch::Receiver<bool>,
     /// Where to listen.
-    pub events: broadcast::WeakSender<Arc<Numbered>>,
+    pub events: broadcast::WeakSender<Arc<Run>>,
     /// Dead jobs removed by one step of a purge.
     pub purge_step: usize,
     /// Number of the next stream that this server opens on behalf of a client.
@@ -91,15 +92,6 @@ pub struct Parts {
     pub accelerator: Option<Accelerator>,
     /// Bulk operations, while this server leads.
     pub operations: Operations,
-}
-
-/// An event with its number, which only grows within one life of the leader.
-#[derive(Clone, Debug)]
-pub struct Numbered {
-    /// From 1.
-    pub number: u64,
-    /// What happened.
-    pub event: Event,
 }
 
 /// A job with what only the leader knows.
@@ -399,7 +391,7 @@ impl Service {
 
     /// Events from now on. A receiver that is too slow is told how many it missed.
     #[must_use]
-    pub fn events(&self) -> broadcast::Receiver<Arc<Numbered>> {
+    pub fn events(&self) -> broadcast::Receiver<Arc<Run>> {
         match self.0.events.upgrade() {
             Some(events) => events.subscribe(),
             // The leader has ended: a channel that is closed says so.

@@ -21,7 +21,7 @@ use crate::listener::Listeners;
 use crate::metrics::Metrics;
 use crate::payloads::Payloads;
 use crate::server::{self, Server, ServerHandle, ServerOptions};
-use crate::service::{Numbered, Parts, Service};
+use crate::service::{Parts, Run, Service};
 
 /// A running server.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub struct TestStandby {
     listeners: Listeners,
     /// Nobody reads it: whatever got here instead of to the leader would wait for ever.
     _inbox: mpsc::Receiver<Message>,
-    _events: broadcast::Sender<Arc<Numbered>>,
+    _events: broadcast::Sender<Arc<Run>>,
 }
 
 /// Starts a server that keeps its jobs in memory.

@@ -22,7 +22,6 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use ganger_core::change::{Applied, Batch};
-use ganger_core::event::Event;
 use ganger_core::leadership::{Heard, Settling, Verdict};
 use ganger_core::minutes::Bucket;
 use ganger_core::{Mono, Term};
@@ -46,8 +45,6 @@ pub trait Observer: Send + Sync + 'static {
     fn committed(&self, took: Duration, changes: usize);
     /// What it counts for.
     fn counted(&self, buckets: &[Bucket]);
-    /// Something happened.
-    fn event(&self, event: &Event);
     /// The leader's row was renewed.
     fn renewed(&self);
 }

@@ -13,8 +13,11 @@ use tokio::sync::watch;
 
 use super::Accelerator;
 use super::finals::leading;
-use crate::coordinator_thread::Phase;
-use crate::service::{Numbered, Service};
+use crate::coordinator_thread::{self, Phase};
+use crate::service::{Run, Service};
+
+// A run is published whole.
+const _: () = assert!(coordinator_thread::RUN <= MESSAGE_EVENTS);
 
 /// Wait before another attempt to listen.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
@@ -22,8 +25,8 @@ const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 /// What a standby hears of the leader.
 #[derive(Clone, Debug)]
 pub enum Fed {
-    /// Something happened. The number is the leader's.
-    Event(Arc<Numbered>),
+    /// Something happened. The numbers are the leader's.
+    Events(Arc<Run>),
     /// Events were missed: so many, or nobody knows how many.
     Dropped(Option<u64>),
 }
@@ -54,13 +57,13 @@ pub(super) async fn publish(accelerator: Accelerator, service: Service) {
     let mut phase = service.phase();
     // Of the next event; zero while it is not known.
     let mut next = 0;
-    let mut waiting: Option<Arc<Numbered>> = None;
+    let mut waiting: Option<Arc<Run>> = None;
     loop {
         let Ok(term) = leading(&mut phase).await else { return };
         let first = match waiting.take() {
-            Some(event) => Some(event),
+            Some(run) => Some(run),
             None => match tokio::time::timeout(WORD_EVERY, events.recv()).await {
-                Ok(Ok(event)) => Some(event),
+                Ok(Ok(run)) => Some(run),
                 // What was missed is missing in the numbers.
                 Ok(Err(RecvError::Lagged(_))) => continue,
                 Ok(Err(RecvError::Closed)) => return,
@@ -68,37 +71,37 @@ pub(super) async fn publish(accelerator: Accelerator, service: Service) {
             },
         };
         let batch = match first {
-            Some(event) => {
-                let (batch, rest) = gather(event, &mut events);
+            Some(run) => {
+                let (batch, rest) = gather(run, &mut events);
                 waiting = rest;
                 batch
             }
             None => Vec::new(),
         };
-        let first = batch.first().map_or(next, |event| event.number);
-        next = first + batch.len() as u64;
-        let told: Vec<&Event> = batch.iter().map(|event| &event.event).collect();
+        let first = batch.first().map_or(next, |run| run.first);
+        let told: Vec<&Event> = batch.iter().flat_map(|run| &run.events).collect();
+        next = first + told.len() as u64;
         accelerator.redis().publish(term, first, &told).await;
     }
 }
 
 /// What is there already and follows without a gap; and the first that does not.
-fn gather(
-    first: Arc<Numbered>,
-    events: &mut broadcast::Receiver<Arc<Numbered>>,
-) -> (Vec<Arc<Numbered>>, Option<Arc<Numbered>>) {
+fn gather(first: Arc<Run>, events: &mut broadcast::Receiver<Arc<Run>>) -> (Vec<Arc<Run>>, Option<Arc<Run>>) {
+    let mut next = first.next();
+    let mut room = MESSAGE_EVENTS.saturating_sub(first.events.len());
     let mut batch = vec![first];
-    while batch.len() < MESSAGE_EVENTS {
+    loop {
         match events.try_recv() {
-            Ok(event) if batch.last().is_some_and(|last| last.number + 1 == event.number) => {
-                batch.push(event)
+            Ok(run) if run.first == next && run.events.len() <= room => {
+                next = run.next();
+                room -= run.events.len();
+                batch.push(run);
             }
-            Ok(event) => return (batch, Some(event)),
+            Ok(run) => return (batch, Some(run)),
             Err(TryRecvError::Lagged(_)) => {}
-            Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return (batch, None),
         }
     }
-    (batch, None)
 }
 
 /// While another server leads this one listens.
@@ -135,9 +138,9 @@ async fn hear(accelerator: &Accelerator) {
                 let _ = fed.send(Fed::Dropped(missed));
             }
             Heard::Events { first, events, .. } => {
-                for (number, event) in (first..).zip(events) {
+                if !events.is_empty() {
                     // Nobody may be listening.
-                    let _ = fed.send(Fed::Event(Arc::new(Numbered { number, event })));
+                    let _ = fed.send(Fed::Events(Arc::new(Run { first, events })));
                 }
             }
         }

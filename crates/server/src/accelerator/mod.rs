@@ -32,8 +32,8 @@ pub use measures::Seen;
 
 use crate::service::Service;
 
-/// Events of another leader kept for a listener that is slow.
-const FED: usize = 8_192;
+/// Runs of another leader's events kept for a listener that is slow.
+const FED: usize = 2_048;
 
 /// A handle on Redis and what the server does with it. Cheap to clone.
 #[derive(Clone)]

@@ -168,7 +168,7 @@ impl Client {
             return Some(gap(None));
         }
         for told in self.missed.by_ref() {
-            if self.filter.wants(&told.event.event) {
+            if self.filter.wants(told.event()) {
                 return frame(&told);
             }
         }
@@ -178,7 +178,7 @@ impl Client {
             tokio::select! {
                 () = subscription.stopping.cancelled() => return None,
                 received = subscription.live.recv() => match received {
-                    Ok(Live::Told(told)) if self.filter.wants(&told.event.event) => return frame(&told),
+                    Ok(Live::Told(told)) if self.filter.wants(told.event()) => return frame(&told),
                     Ok(Live::Told(_)) => {}
                     Ok(Live::Missed(missed)) => return Some(gap(missed)),
                     Err(RecvError::Lagged(missed)) => {
@@ -201,8 +201,8 @@ impl Client {
 
 fn frame(told: &Told) -> Option<Frame> {
     // An event is made of names, numbers and texts: it always serialises.
-    let data = serde_json::to_string(&told.event.event).ok()?;
-    Some(Frame::default().id(told.id.to_string()).event(name(&told.event.event)).data(data))
+    let data = serde_json::to_string(told.event()).ok()?;
+    Some(Frame::default().id(told.id.to_string()).event(name(told.event())).data(data))
 }
 
 fn gap(missed: Option<u64>) -> Frame {

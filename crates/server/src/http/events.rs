@@ -14,17 +14,17 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::HttpOptions;
+use ganger_core::event::Event;
+
 use crate::accelerator::{Accelerator, Fed};
 use crate::api::StatsBody;
 use crate::metrics::Metrics;
-use crate::service::{Numbered, Service};
+use crate::service::{Run, Service};
 
 /// Events kept for clients that come back.
 const RING: usize = 4096;
 /// Events that a client may lag behind before it is told of a gap.
 const LAG: usize = 4096;
-/// Events told in one go before anything else gets a turn.
-const BURST: usize = 256;
 /// Counts are told this often at most.
 const COUNTS_EVERY: Duration = Duration::from_millis(250);
 
@@ -54,7 +54,15 @@ impl std::str::FromStr for EventId {
 #[derive(Clone, Debug)]
 pub(super) struct Told {
     pub(super) id: EventId,
-    pub(super) event: Arc<Numbered>,
+    run: Arc<Run>,
+    at: usize,
+}
+
+impl Told {
+    /// What happened.
+    pub(super) fn event(&self) -> &Event {
+        &self.run.events[self.at]
+    }
 }
 
 /// What a client hears.
@@ -115,7 +123,7 @@ struct Ring {
 impl Hub {
     /// Starts following.
     pub(super) fn start(
-        receiver: broadcast::Receiver<Arc<Numbered>>,
+        receiver: broadcast::Receiver<Arc<Run>>,
         service: Service,
         options: &HttpOptions,
     ) -> Hub {
@@ -142,21 +150,25 @@ impl Hub {
 
     async fn follow(
         self,
-        mut receiver: broadcast::Receiver<Arc<Numbered>>,
+        mut receiver: broadcast::Receiver<Arc<Run>>,
         mut fed: Option<broadcast::Receiver<Fed>>,
         service: Service,
     ) {
         let mut ticks = tokio::time::interval(COUNTS_EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut lagged = false;
         loop {
             tokio::select! {
                 () = self.0.stopping.cancelled() => return,
                 received = receiver.recv() => match received {
-                    Ok(event) => {
-                        self.tell(event);
-                        self.tell_what_is_there(&mut receiver);
+                    Ok(run) => {
+                        if std::mem::take(&mut lagged) {
+                            self.missed_before(&run);
+                        }
+                        self.tell(run);
                     }
-                    Err(broadcast::error::RecvError::Lagged(missed)) => self.missed(Some(missed)),
+                    // How much that was shows in the numbers of the next one.
+                    Err(broadcast::error::RecvError::Lagged(_)) => lagged = true,
                     Err(broadcast::error::RecvError::Closed) => return,
                 },
                 heard = next_fed(&mut fed) => self.hear(heard),
@@ -165,28 +177,19 @@ impl Hub {
         }
     }
 
-    /// Events come in bursts, one per commit: they are told in one go.
-    fn tell_what_is_there(&self, receiver: &mut broadcast::Receiver<Arc<Numbered>>) {
-        for _ in 0..BURST {
-            match receiver.try_recv() {
-                Ok(event) => self.tell(event),
-                Err(broadcast::error::TryRecvError::Lagged(missed)) => self.missed(Some(missed)),
-                Err(broadcast::error::TryRecvError::Empty | broadcast::error::TryRecvError::Closed) => return,
-            }
-        }
-    }
-
-    /// Keeps an event and hands it on.
-    pub(super) fn tell(&self, event: Arc<Numbered>) {
+    /// Keeps events and hands them on.
+    pub(super) fn tell(&self, run: Arc<Run>) {
         // Counted here, one step behind, so that the thread that decides has nothing to do with it.
-        self.0.metrics.observe_event(&event.event);
-        self.keep(event, Source::Own);
+        for event in &run.events {
+            self.0.metrics.observe_event(event);
+        }
+        self.keep(run, Source::Own);
     }
 
     /// What another leader told, which is counted there.
     fn hear(&self, heard: Fed) {
         match heard {
-            Fed::Event(event) => self.keep(event, Source::Fed),
+            Fed::Events(run) => self.keep(run, Source::Fed),
             Fed::Dropped(missed) => self.missed(missed),
         }
     }
@@ -197,23 +200,34 @@ impl Hub {
         let _ = self.0.live.send(Live::Missed(missed));
     }
 
-    fn keep(&self, event: Arc<Numbered>, source: Source) {
+    /// Events between the last one told and this run never came here.
+    fn missed_before(&self, run: &Run) {
+        let expected = self.ring().last + 1;
+        self.missed(run.first.checked_sub(expected));
+    }
+
+    fn keep(&self, run: Arc<Run>, source: Source) {
         self.0.changed.store(true, Ordering::Relaxed);
         let mut ring = self.ring();
-        if event.number <= ring.last || ring.source != source {
+        if run.first <= ring.last || ring.source != source {
             // Numbers begin again: another leader, another epoch. Nobody can resume across it.
             ring.epoch += 1;
             ring.events.clear();
             ring.source = source;
         }
-        ring.last = event.number;
-        let told = Told { id: EventId { epoch: ring.epoch, number: event.number }, event };
-        if ring.events.len() == RING {
-            ring.events.pop_front();
+        ring.last = run.next() - 1;
+        // Under the lock, as clients come: none misses or doubles an event.
+        let listened = self.0.live.receiver_count() > 0;
+        for (at, number) in (run.first..run.next()).enumerate() {
+            let told = Told { id: EventId { epoch: ring.epoch, number }, run: run.clone(), at };
+            if ring.events.len() == RING {
+                ring.events.pop_front();
+            }
+            if listened {
+                let _ = self.0.live.send(Live::Told(told.clone()));
+            }
+            ring.events.push_back(told);
         }
-        ring.events.push_back(told.clone());
-        // Nobody listening is fine. Sent under the lock, so that no client misses or doubles an event.
-        let _ = self.0.live.send(Live::Told(told));
     }
 
     /// A new client, unless there are too many. `after` is the last event that it has seen.
@@ -297,12 +311,15 @@ mod tests {
     use super::*;
     use crate::http::tests::options;
     use ganger_core::Wall;
-    use ganger_core::event::Event;
 
-    fn event(number: u64) -> Arc<Numbered> {
+    fn run(first: u64, length: usize) -> Arc<Run> {
         let queue = "mail".parse().unwrap();
         let event = Event::Queue { queue, paused: false, draining: false, at: Wall(0) };
-        Arc::new(Numbered { number, event })
+        Arc::new(Run { first, events: vec![event; length] })
+    }
+
+    fn event(number: u64) -> Arc<Run> {
+        run(number, 1)
     }
 
     fn numbers(events: &[Told]) -> Vec<u64> {
@@ -318,6 +335,36 @@ mod tests {
         assert_eq!((back.gap, numbers(&back.missed)), (false, vec![4, 5]));
         let fresh = hub.subscribe(None).unwrap();
         assert_eq!((fresh.gap, fresh.missed.len()), (false, 0));
+    }
+
+    #[test]
+    fn the_events_of_a_run_are_told_one_by_one_and_resumed_within_it() {
+        let hub = Hub::new(&options());
+        let mut client = hub.subscribe(None).unwrap();
+        hub.tell(run(1, 3));
+        hub.tell(run(4, 2));
+        let mut heard = Vec::new();
+        while let Ok(Live::Told(told)) = client.live.try_recv() {
+            heard.push(told.id.number);
+        }
+        assert_eq!(heard, [1, 2, 3, 4, 5]);
+        let epoch = hub.ring().epoch;
+        let back = hub.subscribe(Some(EventId { epoch, number: 2 })).unwrap();
+        assert_eq!((back.gap, numbers(&back.missed)), (false, vec![3, 4, 5]));
+    }
+
+    #[test]
+    fn how_much_was_missed_shows_in_the_numbers() {
+        let hub = Hub::new(&options());
+        hub.tell(run(1, 3));
+        let mut client = hub.subscribe(None).unwrap();
+        hub.missed_before(&run(10, 2));
+        hub.tell(run(10, 2));
+        assert!(matches!(client.live.try_recv(), Ok(Live::Missed(Some(6)))));
+        assert!(matches!(client.live.try_recv(), Ok(Live::Told(told)) if told.id.number == 10));
+        hub.missed_before(&run(1, 1));
+        let mut rest = std::iter::from_fn(|| client.live.try_recv().ok());
+        assert!(rest.any(|live| matches!(live, Live::Missed(None))), "another leader: nobody knows");
     }
 
     #[test]
@@ -354,13 +401,13 @@ mod tests {
         let job = ganger_core::JobId::new(1, [0; 10]);
         let fence = ganger_core::lease::Fence::default();
         let lost = Event::LeaseLost { job, fence, session: ganger_core::SessionId::new(1, [0; 10]) };
-        hub.hear(Fed::Event(Arc::new(Numbered { number: 8, event: lost })));
+        hub.hear(Fed::Events(Arc::new(Run { first: 8, events: vec![lost] })));
         assert!(matches!(client.live.try_recv(), Ok(Live::Missed(None))));
         assert!(matches!(client.live.try_recv(), Ok(Live::Told(told)) if told.id.number == 8));
         assert_eq!(hub.ring().epoch, epoch + 1, "its numbers are not ours, even if they fit");
         let metrics = options.metrics.scrape(None, None).unwrap();
         assert!(metrics.contains("ganger_leases_lost_total 0"), "{metrics}");
-        hub.hear(Fed::Event(event(11)));
+        hub.hear(Fed::Events(event(11)));
         let back = hub.subscribe(Some(EventId { epoch: epoch + 1, number: 8 })).unwrap();
         assert!(back.gap, "9 and 10 were never heard");
     }
