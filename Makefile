@@ -40,10 +40,10 @@ soak: setup ## The long form of every campaign: kills, rows, hours (its figures 
 
 # The private servers put their data below TMPDIR, the embedded store below the working directory.
 bench: setup ## The benchmark: embedded, on PostgreSQL, and with Redis, each beside the raw ceiling of its database
-	$(CARGO) build --locked --release -p ganger
-	$(CARGO) build --locked --release -p ganger-store --example with_servers
-	$(CARGO) run --locked --release -p ganger-worker --example array_sum
-	built="$${CARGO_TARGET_DIR:-target}"/release && "$$built"/ganger bench \
+	$(CARGO) build --locked --profile dist -p ganger
+	$(CARGO) build --locked --profile dist -p ganger-store --example with_servers
+	$(CARGO) run --locked --profile dist -p ganger-worker --example array_sum
+	built="$${CARGO_TARGET_DIR:-target}"/dist && "$$built"/ganger bench \
 		&& "$$built"/examples/with_servers "$$built"/ganger bench --store {store} \
 		&& "$$built"/examples/with_servers "$$built"/ganger bench --store {store} --redis {redis}
 
