@@ -148,3 +148,18 @@ pub enum WorkerState {
     /// It said goodbye.
     Gone,
 }
+
+impl WorkerState {
+    /// The word for it, everywhere.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            WorkerState::Available => "available",
+            WorkerState::Busy => "busy",
+            WorkerState::Draining => "draining",
+            WorkerState::Unavailable => "unavailable",
+            WorkerState::Lost => "lost",
+            WorkerState::Gone => "gone",
+        }
+    }
+}

@@ -285,7 +285,9 @@ pub struct SpecError {
 }
 
 impl SpecError {
-    pub(crate) fn new(field: &'static str, problem: impl Into<String>) -> SpecError {
+    /// That field has this problem.
+    #[must_use]
+    pub fn new(field: &'static str, problem: impl Into<String>) -> SpecError {
         SpecError { field, problem: problem.into() }
     }
 }

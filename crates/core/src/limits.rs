@@ -88,6 +88,8 @@ pub const REMARK_BYTES: usize = 1_024;
 pub const HISTOGRAM_BUCKETS: usize = 500;
 /// Intervals of a histogram when the caller does not say.
 pub const HISTOGRAM_BUCKETS_DEFAULT: usize = 60;
+/// Longest time that final jobs are kept for, other than for ever.
+pub const KEPT: Duration = Duration::from_secs(3_660 * 86_400);
 /// How long an idempotency key is remembered.
 pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 3600);
 /// How far ahead of the leader's term the highest term of a worker may be. Terms grow by one at each

@@ -68,6 +68,32 @@ impl Retention {
     }
 }
 
+impl Retention {
+    fn check(&self) -> Result<(), SpecError> {
+        self.finished.check("retention.finished")?;
+        if self.dead == Keep::None {
+            let problem = "cannot be `none`: a dead job is never dropped unseen";
+            return Err(SpecError::new("retention.dead", problem));
+        }
+        self.dead.check("retention.dead")
+    }
+}
+
+impl Keep {
+    fn check(self, field: &'static str) -> Result<(), SpecError> {
+        let days = limits::KEPT.as_secs() / 86_400;
+        match self {
+            Keep::For(time) if time.is_zero() => {
+                Err(SpecError::new(field, "must be longer than 0; \"none\" keeps nothing"))
+            }
+            Keep::For(time) if time > limits::KEPT => {
+                Err(SpecError::new(field, format!("is longer than {days} days; \"forever\" has no end")))
+            }
+            Keep::For(_) | Keep::None | Keep::Forever => Ok(()),
+        }
+    }
+}
+
 impl Default for Retention {
     fn default() -> Retention {
         Retention {
@@ -155,6 +181,7 @@ impl QueueSettings {
     /// # Errors
     /// The first field that is out of bounds.
     pub fn check(&self) -> Result<(), SpecError> {
+        self.retention.check()?;
         self.limits.check(["limits.max_running", "limits.rate", "limits.burst", "limits.max_depth"])?;
         self.keys.check([
             "key_limits.max_running",
@@ -235,6 +262,14 @@ mod tests {
         assert!(refused(|s| s.limits.rate = Some(short)).contains("shorter than 1 ms"));
         assert!(refused(|s| s.limits.max_running = Some(0)).contains("is 0, allowed are 1"));
         assert!(refused(|s| s.block = limits::HELD_FOR + Duration::from_micros(1)).contains("30 seconds"));
+        let kept = |time| Retention { finished: Keep::For(time), dead: Keep::For(time) };
+        let longest = QueueSettings { retention: kept(limits::KEPT), ..QueueSettings::default() };
+        assert_eq!(longest.check(), Ok(()));
+        assert!(
+            refused(|s| s.retention = kept(limits::KEPT + Duration::from_micros(1))).contains("3660 days")
+        );
+        assert!(refused(|s| s.retention = kept(Duration::ZERO)).starts_with("`retention.finished` must"));
+        assert!(refused(|s| s.retention.dead = Keep::None).starts_with("`retention.dead` cannot"));
         let quick = Ageing { every: limits::AGEING - Duration::from_micros(1), at_most: 1 };
         assert!(refused(|s| s.ageing = Some(quick)).contains("shorter than 100 ms"));
     }

@@ -7,10 +7,15 @@
 
 mod job;
 mod parts;
+mod schedule;
 mod to_leader;
 mod to_worker;
 
-pub use parts::{job_id_from_wire, session_id_from_wire};
+pub use parts::{
+    duration as duration_from_wire, duration_to_wire, job_id_from_wire, moment as moment_from_wire,
+    moment_to_wire, session_id_from_wire,
+};
+pub use schedule::{Named, schedule_from_wire, schedule_to_wire};
 pub use to_leader::{NOTE_BYTES, TTL_DEFAULT, TTL_LONGEST, TTL_SHORTEST};
 
 use ganger_core::message::{ToWorker, Work};

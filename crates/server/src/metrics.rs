@@ -283,7 +283,7 @@ impl Metrics {
         self.0.threads.clear();
         let Some(stats) = stats else { return };
         for (state, count) in &stats.workers {
-            let labels = StateLabel { state: worker_state(*state) };
+            let labels = StateLabel { state: WorkerState::as_str(*state) };
             self.0.workers.get_or_create(&labels).set(i64::try_from(*count).unwrap_or(i64::MAX));
         }
         let threads = |state, count: u64| {
@@ -345,17 +345,6 @@ fn job_times() -> Histogram {
 
 fn request_times() -> Histogram {
     Histogram::new([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0])
-}
-
-fn worker_state(state: WorkerState) -> &'static str {
-    match state {
-        WorkerState::Available => "available",
-        WorkerState::Busy => "busy",
-        WorkerState::Draining => "draining",
-        WorkerState::Unavailable => "unavailable",
-        WorkerState::Lost => "lost",
-        WorkerState::Gone => "gone",
-    }
 }
 
 /// The values of one label, up to a number.

@@ -392,6 +392,10 @@ fn outcome(action: Action, answer: Answer<()>, trouble: &mut Option<ServiceError
         | ServiceError::NoSuchView(_)
         | ServiceError::NoSuchOperation(_)
         | ServiceError::NoSuchFailure(_)
+        | ServiceError::NoSuchWorker(_)
+        | ServiceError::OperationOver(..)
+        | ServiceError::Invalid(_)
+        | ServiceError::Filter(..)
         | ServiceError::TooMany(..)
         | ServiceError::KeyReused
         | ServiceError::Store(_)

@@ -354,6 +354,7 @@ fn lead(
         streams: AtomicU64::new(0),
         accelerator: options.redis.clone().map(|redis| Accelerator::new(redis, options.allow_buffered)),
         operations: Default::default(),
+        changes: Default::default(),
     });
     let parts = WriterParts { store: store.clone(), payloads, waiters, clock, busy, observer };
     let thread = CoordinatorThread {
@@ -405,7 +406,7 @@ pub(crate) fn router(
         ..HttpOptions::new(env!("CARGO_PKG_VERSION"), Arc::new(move || clock.now()))
     };
     http::router(service.clone(), http)
-        .merge(grpc::router(service, exec_token, metrics, relay.clone()))
+        .merge(grpc::router(service, exec_token, metrics, env!("CARGO_PKG_VERSION"), relay.clone()))
         .layer(middleware::from_fn_with_state(relay, relay::admit))
 }
 

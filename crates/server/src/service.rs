@@ -8,12 +8,16 @@ mod ask;
 mod cluster;
 mod documents;
 mod doors;
+mod error;
+mod failures;
+mod histogram;
 mod limits;
 mod operations;
 mod related;
 mod run;
 mod schedules;
 mod search;
+mod settings;
 mod statistics;
 mod told;
 
@@ -26,13 +30,12 @@ use ganger_core::change::{AttemptRecord, Idempotency, Submitted};
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::Refusal;
 use ganger_core::coordinator::view::{Explanation, QueueView, Stats, WorkerView};
-use ganger_core::fingerprint::Fingerprint;
-use ganger_core::job::{JobSpec, State};
+use ganger_core::job::JobSpec;
 use ganger_core::name::QueueName;
 use ganger_core::queue::QueueSettings;
-use ganger_core::{JobId, OperationId, SessionId};
+use ganger_core::{JobId, SessionId};
+use ganger_store::Store;
 use ganger_store::read::{ListQuery, Page, StoredJob};
-use ganger_store::{Store, StoreError};
 use tokio::sync::{broadcast, watch};
 
 use crate::accelerator::Accelerator;
@@ -48,9 +51,14 @@ use crate::writer::Busy;
 
 pub use cluster::{ClusterSeen, Role, role};
 pub use documents::View;
-pub use operations::{NewOperation, NewTarget, Preview, Started};
+pub use error::{Answer, ServiceError};
+pub use failures::FAILURES_WINDOW;
+pub use histogram::{Bucket, Histogram};
+pub use limits::{ClosedFor, check_key};
+pub use operations::{Begun, NewOperation, NewTarget, Preview, Started};
 pub use related::{RELATED_MAX, RelatedJobs};
 pub use run::Run;
+pub use schedules::{Backfilled, SchedulePage, ScheduleSet, UPCOMING_DEFAULT};
 pub use search::{Pages, Survey};
 
 /// The longest that [`Service::wait`] waits.
@@ -92,6 +100,8 @@ pub struct Parts {
     pub accelerator: Option<Accelerator>,
     /// Bulk operations, while this server leads.
     pub operations: Operations,
+    /// Settings are read, changed and written: by one at a time.
+    pub changes: tokio::sync::Mutex<()>,
 }
 
 /// A job with what only the leader knows.
@@ -137,47 +147,6 @@ pub struct StandingNow {
     /// The store answers.
     pub store_up: bool,
 }
-
-/// Why a call did not succeed.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum ServiceError {
-    /// There is no such job, or retention removed it.
-    #[error("there is no job {0}")]
-    NoSuchJob(JobId),
-    /// The job's state does not allow it.
-    #[error("job {0} is {state}", state = .1.as_str())]
-    WrongState(JobId, State),
-    /// The coordinator refused.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// There is no such saved view.
-    #[error("there is no view `{0}`")]
-    NoSuchView(String),
-    /// There is no such bulk operation, or it was over long ago.
-    #[error("there is no operation {0}")]
-    NoSuchOperation(OperationId),
-    /// There is no such group of failures, or it was not seen for long.
-    #[error("there is no failure group {0}")]
-    NoSuchFailure(Fingerprint),
-    /// More documents of a sort than are kept.
-    #[error("there are {1} {0} already, the most that are kept")]
-    TooMany(&'static str, usize),
-    /// The key of a bulk operation came before with another request.
-    #[error("this Idempotency-Key came before with another body")]
-    KeyReused,
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The server is stopping or has no leader; the same call may succeed elsewhere or later.
-    #[error("the server is not ready: {0}")]
-    NotReady(String),
-    /// The answer of a write did not come in time; it may or may not have happened.
-    #[error("the outcome is unknown: {0}")]
-    Unknown(String),
-}
-
-/// What a call comes to.
-pub type Answer<T> = Result<T, ServiceError>;
 
 impl Service {
     /// A handle on these parts.
@@ -306,6 +275,22 @@ impl Service {
         Ok(attempts)
     }
 
+    /// What an attempt logged, and which it was: the last or present one unless told otherwise.
+    ///
+    /// # Errors
+    /// There is no such job, or the store cannot be read.
+    pub async fn logs(&self, id: JobId, attempt: Option<u32>) -> Answer<(u32, String)> {
+        let attempt = match attempt {
+            Some(attempt) => attempt,
+            None => {
+                let stored = self.job(id).await?.stored;
+                stored.lease.map_or(stored.standing.attempt, |lease| lease.attempt)
+            }
+        };
+        let text = if attempt == 0 { String::new() } else { self.log(id, attempt).await? };
+        Ok((attempt, text))
+    }
+
     /// What an attempt logged.
     ///
     /// # Errors
@@ -373,12 +358,22 @@ impl Service {
         self.look(|c, now| c.workers(now)).await
     }
 
+    /// One worker.
+    ///
+    /// # Errors
+    /// There is no such worker, or there is no leader.
+    pub async fn worker(&self, id: SessionId) -> Answer<WorkerView> {
+        let found = self.workers().await?.into_iter().find(|worker| worker.session == id);
+        found.ok_or(ServiceError::NoSuchWorker(id))
+    }
+
     /// Tells a worker to take nothing new.
     ///
     /// # Errors
     /// There is no such worker, or there is no leader.
-    pub async fn drain_worker(&self, id: SessionId) -> Answer<()> {
-        self.ask_drain_worker(id).await
+    pub async fn drain_worker(&self, id: SessionId) -> Answer<WorkerView> {
+        self.ask_drain_worker(id).await?;
+        self.worker(id).await
     }
 
     /// The whole, in numbers.

@@ -136,6 +136,7 @@ pub async fn standby(options: ServerOptions) -> TestStandby {
         streams: Default::default(),
         accelerator: None,
         operations: Default::default(),
+        changes: Default::default(),
     });
     let streams = CancellationToken::new();
     let router = server::router(&service, &options, Metrics::new("test"), streams.clone());

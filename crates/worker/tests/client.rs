@@ -75,6 +75,25 @@ impl Jobs for Script {
         Err(Status::unimplemented("not in the script"))
     }
 
+    async fn explain(&self, _: Request<v1::ExplainRequest>) -> Result<Response<v1::ExplainResponse>, Status> {
+        Err(Status::unimplemented("not in the script"))
+    }
+
+    async fn histogram(
+        &self,
+        _: Request<v1::HistogramRequest>,
+    ) -> Result<Response<v1::HistogramResponse>, Status> {
+        Err(Status::unimplemented("not in the script"))
+    }
+
+    async fn logs(&self, _: Request<v1::LogsRequest>) -> Result<Response<v1::LogsResponse>, Status> {
+        Err(Status::unimplemented("not in the script"))
+    }
+
+    async fn delete(&self, _: Request<v1::DeleteRequest>) -> Result<Response<v1::DeleteResponse>, Status> {
+        Err(Status::unimplemented("not in the script"))
+    }
+
     /// Three parents, in pages of two.
     async fn related(
         &self,

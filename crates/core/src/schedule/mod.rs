@@ -35,6 +35,9 @@ use crate::name::ScheduleName;
 use crate::schedule::timing::Timing;
 use crate::time::{Wall, micros};
 
+/// How far back [`Misfire::FireAll`] goes when it is not said.
+pub const USUAL_WINDOW: Duration = Duration::from_secs(3600);
+
 /// A recurring rule, as a person wrote it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {

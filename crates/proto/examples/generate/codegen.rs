@@ -4,7 +4,19 @@
 use std::path::Path;
 
 /// Every contract, relative to the `proto` directory.
-const CONTRACTS: [&str; 2] = ["ganger/v1/worker.proto", "ganger/v1/jobs.proto"];
+const CONTRACTS: [&str; 11] = [
+    "ganger/v1/worker.proto",
+    "ganger/v1/jobs.proto",
+    "ganger/v1/queues.proto",
+    "ganger/v1/keys.proto",
+    "ganger/v1/kinds.proto",
+    "ganger/v1/schedules.proto",
+    "ganger/v1/operations.proto",
+    "ganger/v1/failures.proto",
+    "ganger/v1/views.proto",
+    "ganger/v1/workers.proto",
+    "ganger/v1/server.proto",
+];
 
 /// Writes one Rust file per protobuf package into `out`.
 pub(crate) fn generate(out: &Path) -> Result<(), Box<dyn std::error::Error>> {

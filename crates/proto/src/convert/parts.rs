@@ -83,16 +83,20 @@ pub(super) fn threads(field: &'static str, value: u32) -> Result<u16, DecodeErro
     }
 }
 
-/// The longest duration the wire can carry is far beyond any bound of ours.
-pub(super) fn duration_to_wire(d: Duration) -> prost_types::Duration {
+/// A duration as it travels. The longest one that the wire can carry is far beyond any bound of ours.
+#[must_use]
+pub fn duration_to_wire(d: Duration) -> prost_types::Duration {
     prost_types::Duration {
         seconds: i64::try_from(d.as_secs()).unwrap_or(i64::MAX),
         nanos: i32::try_from(d.subsec_nanos()).unwrap_or(0),
     }
 }
 
-/// Refuses what is negative, not a duration at all, or longer than [`limits::LONGEST`].
-pub(super) fn duration(field: &'static str, d: prost_types::Duration) -> Result<Duration, DecodeError> {
+/// Reads a duration.
+///
+/// # Errors
+/// It is negative, not a duration at all, or longer than [`limits::LONGEST`].
+pub fn duration(field: &'static str, d: prost_types::Duration) -> Result<Duration, DecodeError> {
     let read = Duration::try_from(d).map_err(|_| DecodeError::bad(field, "is negative or too long"))?;
     if read > limits::LONGEST {
         let days = limits::LONGEST.as_secs() / 86_400;
@@ -110,14 +114,20 @@ pub(super) fn duration_clamped(d: Option<prost_types::Duration>) -> Duration {
     Duration::try_from(d).unwrap_or(Duration::ZERO).min(limits::LONGEST)
 }
 
-pub(super) fn moment_to_wire(at: Wall) -> prost_types::Timestamp {
+/// A moment as it travels.
+#[must_use]
+pub fn moment_to_wire(at: Wall) -> prost_types::Timestamp {
     prost_types::Timestamp {
         seconds: at.0.div_euclid(1_000_000),
         nanos: i32::try_from(at.0.rem_euclid(1_000_000) * 1_000).unwrap_or(0),
     }
 }
 
-pub(super) fn moment(field: &'static str, at: prost_types::Timestamp) -> Result<Wall, DecodeError> {
+/// Reads a moment.
+///
+/// # Errors
+/// It is none that could be shown as a date.
+pub fn moment(field: &'static str, at: prost_types::Timestamp) -> Result<Wall, DecodeError> {
     let wrong = || DecodeError::bad(field, "is not a moment between the years -9999 and 9999");
     if !(0..1_000_000_000).contains(&at.nanos) {
         return Err(wrong());

@@ -899,6 +899,112 @@ pub struct ListResponse {
     pub examined: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExplainRequest {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExplainResponse {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub state: ::prost::alloc::string::String,
+    /// One sentence.
+    #[prost(string, tag = "3")]
+    pub summary: ::prost::alloc::string::String,
+    /// Everything that was checked, in the order in which dispatch checks it.
+    #[prost(message, repeated, tag = "4")]
+    pub gates: ::prost::alloc::vec::Vec<Gate>,
+    /// Its place in line, if it is ready.
+    #[prost(message, optional, tag = "5")]
+    pub position: ::core::option::Option<Position>,
+    /// When it should start at the present rate, if that can be said.
+    #[prost(message, optional, tag = "6")]
+    pub estimate: ::core::option::Option<::prost_types::Duration>,
+    /// That rate: jobs of its queue that were started per second lately.
+    #[prost(double, optional, tag = "7")]
+    pub per_second: ::core::option::Option<f64>,
+    /// What to do about it, if anything.
+    #[prost(string, tag = "8")]
+    pub next_step: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Gate {
+    #[prost(string, tag = "1")]
+    pub gate: ::prost::alloc::string::String,
+    /// Whether it holds the job back.
+    #[prost(bool, tag = "2")]
+    pub closed: bool,
+    #[prost(string, tag = "3")]
+    pub evidence: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Position {
+    /// Jobs of the same queue that come before it.
+    #[prost(uint64, tag = "1")]
+    pub ahead: u64,
+    /// Whether that is exact, or at least that many.
+    #[prost(bool, tag = "2")]
+    pub exact: bool,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HistogramRequest {
+    /// Which jobs; its cursor and limit are ignored.
+    #[prost(message, optional, tag = "1")]
+    pub jobs: ::core::option::Option<ListRequest>,
+    /// 0: 60. At most 500.
+    #[prost(uint32, tag = "2")]
+    pub buckets: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct HistogramResponse {
+    #[prost(uint64, tag = "1")]
+    pub matched: u64,
+    #[prost(message, optional, tag = "2")]
+    pub step: ::core::option::Option<::prost_types::Duration>,
+    /// The oldest first. Those without a match are there too.
+    #[prost(message, repeated, tag = "3")]
+    pub buckets: ::prost::alloc::vec::Vec<Bucket>,
+    /// Rows that were looked at from the newest on, and whether those are all that could match.
+    #[prost(uint64, tag = "4")]
+    pub examined: u64,
+    #[prost(bool, tag = "5")]
+    pub complete: bool,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Bucket {
+    /// Its first moment; it ends where the next begins.
+    #[prost(message, optional, tag = "1")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(uint64, tag = "2")]
+    pub count: u64,
+    /// States without a job are left out.
+    #[prost(map = "string, uint64", tag = "3")]
+    pub states: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LogsRequest {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// 0: the last or present one.
+    #[prost(uint32, tag = "2")]
+    pub attempt: u32,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LogsResponse {
+    #[prost(uint32, tag = "1")]
+    pub attempt: u32,
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteRequest {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteResponse {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RelatedRequest {
     #[prost(string, tag = "1")]
     pub id: ::prost::alloc::string::String,
@@ -940,7 +1046,7 @@ pub struct AttemptsResponse {
     #[prost(message, repeated, tag = "1")]
     pub attempts: ::prost::alloc::vec::Vec<Attempt>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Job {
     #[prost(string, tag = "1")]
     pub id: ::prost::alloc::string::String,
@@ -979,6 +1085,30 @@ pub struct Job {
     pub worker: ::prost::alloc::string::String,
     #[prost(uint32, tag = "18")]
     pub threads: u32,
+    #[prost(message, optional, tag = "19")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(string, tag = "20")]
+    pub concurrency_key: ::prost::alloc::string::String,
+    #[prost(string, tag = "21")]
+    pub fair_key: ::prost::alloc::string::String,
+    /// The schedule that made it, and the instant for which it did.
+    #[prost(string, tag = "22")]
+    pub schedule: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "23")]
+    pub schedule_due_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// How far its handler said it is; only of one job that runs.
+    #[prost(message, optional, tag = "24")]
+    pub progress: ::core::option::Option<JobProgress>,
+    /// A person asked for it to stop; its worker was told.
+    #[prost(bool, tag = "25")]
+    pub cancel_requested: bool,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct JobProgress {
+    #[prost(float, tag = "1")]
+    pub fraction: f32,
+    #[prost(string, tag = "2")]
+    pub note: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Attempt {
@@ -1269,6 +1399,88 @@ pub mod jobs_client {
             req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Jobs", "Related"));
             self.inner.unary(req, path, codec).await
         }
+        /// Why it is, or is not, running.
+        pub async fn explain(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExplainRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExplainResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Jobs/Explain");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Jobs", "Explain"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// How many jobs match, over time.
+        pub async fn histogram(
+            &mut self,
+            request: impl tonic::IntoRequest<super::HistogramRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::HistogramResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Jobs/Histogram");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Jobs", "Histogram"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// What an attempt logged: the last 64 KiB of it.
+        pub async fn logs(
+            &mut self,
+            request: impl tonic::IntoRequest<super::LogsRequest>,
+        ) -> std::result::Result<tonic::Response<super::LogsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Jobs/Logs");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Jobs", "Logs"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// A final one, for ever.
+        pub async fn delete(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteRequest>,
+        ) -> std::result::Result<tonic::Response<super::DeleteResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Jobs/Delete");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Jobs", "Delete"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1328,6 +1540,29 @@ pub mod jobs_server {
             &self,
             request: tonic::Request<super::RelatedRequest>,
         ) -> std::result::Result<tonic::Response<super::RelatedResponse>, tonic::Status>;
+        /// Why it is, or is not, running.
+        async fn explain(
+            &self,
+            request: tonic::Request<super::ExplainRequest>,
+        ) -> std::result::Result<tonic::Response<super::ExplainResponse>, tonic::Status>;
+        /// How many jobs match, over time.
+        async fn histogram(
+            &self,
+            request: tonic::Request<super::HistogramRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::HistogramResponse>,
+            tonic::Status,
+        >;
+        /// What an attempt logged: the last 64 KiB of it.
+        async fn logs(
+            &self,
+            request: tonic::Request<super::LogsRequest>,
+        ) -> std::result::Result<tonic::Response<super::LogsResponse>, tonic::Status>;
+        /// A final one, for ever.
+        async fn delete(
+            &self,
+            request: tonic::Request<super::DeleteRequest>,
+        ) -> std::result::Result<tonic::Response<super::DeleteResponse>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct JobsServer<T> {
@@ -1792,6 +2027,178 @@ pub mod jobs_server {
                     };
                     Box::pin(fut)
                 }
+                "/ganger.v1.Jobs/Explain" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExplainSvc<T: Jobs>(pub Arc<T>);
+                    impl<T: Jobs> tonic::server::UnaryService<super::ExplainRequest>
+                    for ExplainSvc<T> {
+                        type Response = super::ExplainResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExplainRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Jobs>::explain(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExplainSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Jobs/Histogram" => {
+                    #[allow(non_camel_case_types)]
+                    struct HistogramSvc<T: Jobs>(pub Arc<T>);
+                    impl<T: Jobs> tonic::server::UnaryService<super::HistogramRequest>
+                    for HistogramSvc<T> {
+                        type Response = super::HistogramResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::HistogramRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Jobs>::histogram(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = HistogramSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Jobs/Logs" => {
+                    #[allow(non_camel_case_types)]
+                    struct LogsSvc<T: Jobs>(pub Arc<T>);
+                    impl<T: Jobs> tonic::server::UnaryService<super::LogsRequest>
+                    for LogsSvc<T> {
+                        type Response = super::LogsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::LogsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Jobs>::logs(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = LogsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Jobs/Delete" => {
+                    #[allow(non_camel_case_types)]
+                    struct DeleteSvc<T: Jobs>(pub Arc<T>);
+                    impl<T: Jobs> tonic::server::UnaryService<super::DeleteRequest>
+                    for DeleteSvc<T> {
+                        type Response = super::DeleteResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DeleteRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Jobs>::delete(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DeleteSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => {
                     Box::pin(async move {
                         let mut response = http::Response::new(
@@ -1829,6 +2236,6200 @@ pub mod jobs_server {
     /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "ganger.v1.Jobs";
     impl<T> tonic::server::NamedService for JobsServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Queue {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+    #[prost(bool, tag = "2")]
+    pub paused: bool,
+    #[prost(bool, tag = "3")]
+    pub draining: bool,
+    /// Which worker gets the next job: least_recently_used, round_robin, best_fit or spread.
+    #[prost(string, tag = "4")]
+    pub policy: ::prost::alloc::string::String,
+    /// How long final jobs are kept.
+    #[prost(message, optional, tag = "5")]
+    pub finished: ::core::option::Option<Keep>,
+    #[prost(message, optional, tag = "6")]
+    pub dead: ::core::option::Option<Keep>,
+    /// What its jobs together may do.
+    #[prost(message, optional, tag = "7")]
+    pub limits: ::core::option::Option<QueueLimits>,
+    /// What the jobs of each of its concurrency keys together may do.
+    #[prost(message, optional, tag = "8")]
+    pub key_limits: ::core::option::Option<QueueLimits>,
+    /// How long a submission waits for room if there is none; zero: it is refused at once.
+    #[prost(message, optional, tag = "9")]
+    pub block: ::core::option::Option<::prost_types::Duration>,
+    /// How waiting makes up for priority; absent: it does not.
+    #[prost(message, optional, tag = "10")]
+    pub ageing: ::core::option::Option<Ageing>,
+    #[prost(message, optional, tag = "11")]
+    pub jobs: ::core::option::Option<JobCounts>,
+    /// How long the first job in line has been ready; absent: there is none.
+    #[prost(message, optional, tag = "12")]
+    pub oldest_ready: ::core::option::Option<::prost_types::Duration>,
+    /// Workers that serve it.
+    #[prost(uint64, tag = "13")]
+    pub workers: u64,
+}
+/// How long final jobs are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Keep {
+    #[prost(oneof = "keep::How", tags = "1, 2, 3")]
+    pub how: ::core::option::Option<keep::How>,
+}
+/// Nested message and enum types in `Keep`.
+pub mod keep {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum How {
+        #[prost(message, tag = "1")]
+        For(::prost_types::Duration),
+        /// No history at all. Not for dead jobs: those are never dropped unseen.
+        #[prost(bool, tag = "2")]
+        Nothing(bool),
+        #[prost(bool, tag = "3")]
+        Forever(bool),
+    }
+}
+/// What jobs together may do. What is absent is not limited; in a request, what is absent stays as it is, and 0 lifts the limit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct QueueLimits {
+    #[prost(uint32, optional, tag = "1")]
+    pub max_running: ::core::option::Option<u32>,
+    #[prost(message, optional, tag = "2")]
+    pub rate: ::core::option::Option<Rate>,
+    /// Starts at once after a pause; a tenth of the rate's number if it is never given.
+    #[prost(uint32, optional, tag = "3")]
+    pub burst: ::core::option::Option<u32>,
+    /// Jobs that wait. Submissions beyond are refused, or held.
+    #[prost(uint32, optional, tag = "4")]
+    pub max_depth: ::core::option::Option<u32>,
+}
+/// So many in so long. In a request, an `n` of 0 lifts the rate.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Rate {
+    #[prost(uint32, tag = "1")]
+    pub n: u32,
+    #[prost(message, optional, tag = "2")]
+    pub per: ::core::option::Option<::prost_types::Duration>,
+}
+/// A waiting job gains one priority for each so long.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Ageing {
+    /// In a request, zero ends it.
+    #[prost(message, optional, tag = "1")]
+    pub every: ::core::option::Option<::prost_types::Duration>,
+    /// It gains at most so much, up to 255. 0: as much as it can.
+    #[prost(uint32, tag = "2")]
+    pub at_most: u32,
+}
+/// Jobs by state.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct JobCounts {
+    #[prost(uint64, tag = "1")]
+    pub scheduled: u64,
+    #[prost(uint64, tag = "2")]
+    pub blocked: u64,
+    #[prost(uint64, tag = "3")]
+    pub queued: u64,
+    #[prost(uint64, tag = "4")]
+    pub running: u64,
+    #[prost(uint64, tag = "5")]
+    pub retrying: u64,
+    #[prost(uint64, tag = "6")]
+    pub succeeded: u64,
+    #[prost(uint64, tag = "7")]
+    pub dead: u64,
+    #[prost(uint64, tag = "8")]
+    pub cancelled: u64,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListQueuesRequest {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListQueuesResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub queues: ::prost::alloc::vec::Vec<Queue>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetQueueRequest {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PauseQueueRequest {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ResumeQueueRequest {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DrainQueueRequest {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PurgeQueueRequest {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+}
+/// Dead jobs that are gone now.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PurgeQueueResponse {
+    #[prost(uint64, tag = "1")]
+    pub purged: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PutQueueRequest {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+    #[prost(bool, optional, tag = "2")]
+    pub paused: ::core::option::Option<bool>,
+    #[prost(bool, optional, tag = "3")]
+    pub draining: ::core::option::Option<bool>,
+    /// Empty: it stays as it is.
+    #[prost(string, tag = "4")]
+    pub policy: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "5")]
+    pub finished: ::core::option::Option<Keep>,
+    #[prost(message, optional, tag = "6")]
+    pub dead: ::core::option::Option<Keep>,
+    #[prost(message, optional, tag = "7")]
+    pub limits: ::core::option::Option<QueueLimits>,
+    #[prost(message, optional, tag = "8")]
+    pub key_limits: ::core::option::Option<QueueLimits>,
+    /// Up to 30 s.
+    #[prost(message, optional, tag = "9")]
+    pub block: ::core::option::Option<::prost_types::Duration>,
+    #[prost(message, optional, tag = "10")]
+    pub ageing: ::core::option::Option<Ageing>,
+}
+/// Generated client implementations.
+pub mod queues_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    #[derive(Debug, Clone)]
+    pub struct QueuesClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl QueuesClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> QueuesClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> QueuesClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            QueuesClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Every queue that was ever set or holds a job, by name.
+        pub async fn list(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListQueuesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListQueuesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Queues/List");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Queues", "List"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// A queue that was never used has the default settings.
+        pub async fn get(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetQueueRequest>,
+        ) -> std::result::Result<tonic::Response<super::Queue>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Queues/Get");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Queues", "Get"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// What is left out stays as it is.
+        pub async fn put(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PutQueueRequest>,
+        ) -> std::result::Result<tonic::Response<super::Queue>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Queues/Put");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Queues", "Put"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Nothing of it starts; submissions are accepted and running jobs go on.
+        pub async fn pause(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PauseQueueRequest>,
+        ) -> std::result::Result<tonic::Response<super::Queue>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Queues/Pause");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Queues", "Pause"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// After a pause or a drain.
+        pub async fn resume(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ResumeQueueRequest>,
+        ) -> std::result::Result<tonic::Response<super::Queue>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Queues/Resume");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Queues", "Resume"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Submissions are refused; what is there runs.
+        pub async fn drain(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DrainQueueRequest>,
+        ) -> std::result::Result<tonic::Response<super::Queue>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Queues/Drain");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Queues", "Drain"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Removes its dead jobs, for ever.
+        pub async fn purge(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PurgeQueueRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PurgeQueueResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Queues/Purge");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Queues", "Purge"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod queues_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with QueuesServer.
+    #[async_trait]
+    pub trait Queues: std::marker::Send + std::marker::Sync + 'static {
+        /// Every queue that was ever set or holds a job, by name.
+        async fn list(
+            &self,
+            request: tonic::Request<super::ListQueuesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListQueuesResponse>,
+            tonic::Status,
+        >;
+        /// A queue that was never used has the default settings.
+        async fn get(
+            &self,
+            request: tonic::Request<super::GetQueueRequest>,
+        ) -> std::result::Result<tonic::Response<super::Queue>, tonic::Status>;
+        /// What is left out stays as it is.
+        async fn put(
+            &self,
+            request: tonic::Request<super::PutQueueRequest>,
+        ) -> std::result::Result<tonic::Response<super::Queue>, tonic::Status>;
+        /// Nothing of it starts; submissions are accepted and running jobs go on.
+        async fn pause(
+            &self,
+            request: tonic::Request<super::PauseQueueRequest>,
+        ) -> std::result::Result<tonic::Response<super::Queue>, tonic::Status>;
+        /// After a pause or a drain.
+        async fn resume(
+            &self,
+            request: tonic::Request<super::ResumeQueueRequest>,
+        ) -> std::result::Result<tonic::Response<super::Queue>, tonic::Status>;
+        /// Submissions are refused; what is there runs.
+        async fn drain(
+            &self,
+            request: tonic::Request<super::DrainQueueRequest>,
+        ) -> std::result::Result<tonic::Response<super::Queue>, tonic::Status>;
+        /// Removes its dead jobs, for ever.
+        async fn purge(
+            &self,
+            request: tonic::Request<super::PurgeQueueRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PurgeQueueResponse>,
+            tonic::Status,
+        >;
+    }
+    #[derive(Debug)]
+    pub struct QueuesServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> QueuesServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for QueuesServer<T>
+    where
+        T: Queues,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/ganger.v1.Queues/List" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSvc<T: Queues>(pub Arc<T>);
+                    impl<T: Queues> tonic::server::UnaryService<super::ListQueuesRequest>
+                    for ListSvc<T> {
+                        type Response = super::ListQueuesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListQueuesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Queues>::list(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Queues/Get" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetSvc<T: Queues>(pub Arc<T>);
+                    impl<T: Queues> tonic::server::UnaryService<super::GetQueueRequest>
+                    for GetSvc<T> {
+                        type Response = super::Queue;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetQueueRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Queues>::get(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Queues/Put" => {
+                    #[allow(non_camel_case_types)]
+                    struct PutSvc<T: Queues>(pub Arc<T>);
+                    impl<T: Queues> tonic::server::UnaryService<super::PutQueueRequest>
+                    for PutSvc<T> {
+                        type Response = super::Queue;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PutQueueRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Queues>::put(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PutSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Queues/Pause" => {
+                    #[allow(non_camel_case_types)]
+                    struct PauseSvc<T: Queues>(pub Arc<T>);
+                    impl<T: Queues> tonic::server::UnaryService<super::PauseQueueRequest>
+                    for PauseSvc<T> {
+                        type Response = super::Queue;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PauseQueueRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Queues>::pause(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PauseSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Queues/Resume" => {
+                    #[allow(non_camel_case_types)]
+                    struct ResumeSvc<T: Queues>(pub Arc<T>);
+                    impl<
+                        T: Queues,
+                    > tonic::server::UnaryService<super::ResumeQueueRequest>
+                    for ResumeSvc<T> {
+                        type Response = super::Queue;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ResumeQueueRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Queues>::resume(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ResumeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Queues/Drain" => {
+                    #[allow(non_camel_case_types)]
+                    struct DrainSvc<T: Queues>(pub Arc<T>);
+                    impl<T: Queues> tonic::server::UnaryService<super::DrainQueueRequest>
+                    for DrainSvc<T> {
+                        type Response = super::Queue;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DrainQueueRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Queues>::drain(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DrainSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Queues/Purge" => {
+                    #[allow(non_camel_case_types)]
+                    struct PurgeSvc<T: Queues>(pub Arc<T>);
+                    impl<T: Queues> tonic::server::UnaryService<super::PurgeQueueRequest>
+                    for PurgeSvc<T> {
+                        type Response = super::PurgeQueueResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PurgeQueueRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Queues>::purge(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PurgeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for QueuesServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "ganger.v1.Queues";
+    impl<T> tonic::server::NamedService for QueuesServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Key {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub key: ::prost::alloc::string::String,
+    /// Live jobs that have it and do not run.
+    #[prost(uint32, tag = "3")]
+    pub waiting: u32,
+    /// Jobs that have it and run.
+    #[prost(uint32, tag = "4")]
+    pub running: u32,
+    /// Nothing of it starts before; absent: it is open.
+    #[prost(message, optional, tag = "5")]
+    pub closed_until: ::core::option::Option<::prost_types::Timestamp>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListKeysRequest {
+    /// Empty: of all queues.
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+    /// 0: 50. At most 500.
+    #[prost(uint32, tag = "2")]
+    pub limit: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListKeysResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub keys: ::prost::alloc::vec::Vec<Key>,
+    /// How many there are, shown or not.
+    #[prost(uint64, tag = "2")]
+    pub total: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CloseKeyRequest {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub key: ::prost::alloc::string::String,
+    #[prost(oneof = "close_key_request::Long", tags = "3, 4")]
+    pub long: ::core::option::Option<close_key_request::Long>,
+}
+/// Nested message and enum types in `CloseKeyRequest`.
+pub mod close_key_request {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Long {
+        #[prost(message, tag = "3")]
+        For(::prost_types::Duration),
+        #[prost(message, tag = "4")]
+        Until(::prost_types::Timestamp),
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OpenKeyRequest {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub key: ::prost::alloc::string::String,
+}
+/// Generated client implementations.
+pub mod keys_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    #[derive(Debug, Clone)]
+    pub struct KeysClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl KeysClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> KeysClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> KeysClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            KeysClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Those that have live jobs or are closed; the closed ones first.
+        pub async fn list(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListKeysRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListKeysResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Keys/List");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Keys", "List"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Its jobs wait, no attempt burnt, and all others go on. Jobs that run are not stopped.
+        pub async fn close(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CloseKeyRequest>,
+        ) -> std::result::Result<tonic::Response<super::Key>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Keys/Close");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Keys", "Close"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Before its time is over; nothing happens if it is open.
+        pub async fn open(
+            &mut self,
+            request: impl tonic::IntoRequest<super::OpenKeyRequest>,
+        ) -> std::result::Result<tonic::Response<super::Key>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Keys/Open");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Keys", "Open"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod keys_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with KeysServer.
+    #[async_trait]
+    pub trait Keys: std::marker::Send + std::marker::Sync + 'static {
+        /// Those that have live jobs or are closed; the closed ones first.
+        async fn list(
+            &self,
+            request: tonic::Request<super::ListKeysRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListKeysResponse>,
+            tonic::Status,
+        >;
+        /// Its jobs wait, no attempt burnt, and all others go on. Jobs that run are not stopped.
+        async fn close(
+            &self,
+            request: tonic::Request<super::CloseKeyRequest>,
+        ) -> std::result::Result<tonic::Response<super::Key>, tonic::Status>;
+        /// Before its time is over; nothing happens if it is open.
+        async fn open(
+            &self,
+            request: tonic::Request<super::OpenKeyRequest>,
+        ) -> std::result::Result<tonic::Response<super::Key>, tonic::Status>;
+    }
+    #[derive(Debug)]
+    pub struct KeysServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> KeysServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for KeysServer<T>
+    where
+        T: Keys,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/ganger.v1.Keys/List" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSvc<T: Keys>(pub Arc<T>);
+                    impl<T: Keys> tonic::server::UnaryService<super::ListKeysRequest>
+                    for ListSvc<T> {
+                        type Response = super::ListKeysResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListKeysRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Keys>::list(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Keys/Close" => {
+                    #[allow(non_camel_case_types)]
+                    struct CloseSvc<T: Keys>(pub Arc<T>);
+                    impl<T: Keys> tonic::server::UnaryService<super::CloseKeyRequest>
+                    for CloseSvc<T> {
+                        type Response = super::Key;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CloseKeyRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Keys>::close(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CloseSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Keys/Open" => {
+                    #[allow(non_camel_case_types)]
+                    struct OpenSvc<T: Keys>(pub Arc<T>);
+                    impl<T: Keys> tonic::server::UnaryService<super::OpenKeyRequest>
+                    for OpenSvc<T> {
+                        type Response = super::Key;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::OpenKeyRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Keys>::open(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = OpenSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for KeysServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "ganger.v1.Keys";
+    impl<T> tonic::server::NamedService for KeysServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Kind {
+    #[prost(string, tag = "1")]
+    pub kind: ::prost::alloc::string::String,
+    /// Its handlers may end their job inside their own database transaction.
+    #[prost(bool, tag = "2")]
+    pub transactional: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListKindsRequest {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListKindsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub kinds: ::prost::alloc::vec::Vec<Kind>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetKindRequest {
+    #[prost(string, tag = "1")]
+    pub kind: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PutKindRequest {
+    #[prost(string, tag = "1")]
+    pub kind: ::prost::alloc::string::String,
+    /// Needs jobs to be kept in PostgreSQL.
+    #[prost(bool, optional, tag = "2")]
+    pub transactional: ::core::option::Option<bool>,
+}
+/// Generated client implementations.
+pub mod kinds_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    #[derive(Debug, Clone)]
+    pub struct KindsClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl KindsClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> KindsClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> KindsClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            KindsClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Every kind that was ever set, by name.
+        pub async fn list(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListKindsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListKindsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Kinds/List");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Kinds", "List"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// A kind that was never set has the default settings.
+        pub async fn get(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetKindRequest>,
+        ) -> std::result::Result<tonic::Response<super::Kind>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Kinds/Get");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Kinds", "Get"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// What is left out stays as it is. Jobs that run keep what they were started with.
+        pub async fn put(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PutKindRequest>,
+        ) -> std::result::Result<tonic::Response<super::Kind>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Kinds/Put");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Kinds", "Put"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod kinds_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with KindsServer.
+    #[async_trait]
+    pub trait Kinds: std::marker::Send + std::marker::Sync + 'static {
+        /// Every kind that was ever set, by name.
+        async fn list(
+            &self,
+            request: tonic::Request<super::ListKindsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListKindsResponse>,
+            tonic::Status,
+        >;
+        /// A kind that was never set has the default settings.
+        async fn get(
+            &self,
+            request: tonic::Request<super::GetKindRequest>,
+        ) -> std::result::Result<tonic::Response<super::Kind>, tonic::Status>;
+        /// What is left out stays as it is. Jobs that run keep what they were started with.
+        async fn put(
+            &self,
+            request: tonic::Request<super::PutKindRequest>,
+        ) -> std::result::Result<tonic::Response<super::Kind>, tonic::Status>;
+    }
+    #[derive(Debug)]
+    pub struct KindsServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> KindsServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for KindsServer<T>
+    where
+        T: Kinds,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/ganger.v1.Kinds/List" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSvc<T: Kinds>(pub Arc<T>);
+                    impl<T: Kinds> tonic::server::UnaryService<super::ListKindsRequest>
+                    for ListSvc<T> {
+                        type Response = super::ListKindsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListKindsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Kinds>::list(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Kinds/Get" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetSvc<T: Kinds>(pub Arc<T>);
+                    impl<T: Kinds> tonic::server::UnaryService<super::GetKindRequest>
+                    for GetSvc<T> {
+                        type Response = super::Kind;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetKindRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Kinds>::get(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Kinds/Put" => {
+                    #[allow(non_camel_case_types)]
+                    struct PutSvc<T: Kinds>(pub Arc<T>);
+                    impl<T: Kinds> tonic::server::UnaryService<super::PutKindRequest>
+                    for PutSvc<T> {
+                        type Response = super::Kind;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PutKindRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Kinds>::put(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PutSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for KindsServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "ganger.v1.Kinds";
+    impl<T> tonic::server::NamedService for KindsServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Schedule {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// IANA name of the zone of a cron expression. Empty: `UTC`.
+    #[prost(string, tag = "5")]
+    pub time_zone: ::prost::alloc::string::String,
+    /// It fires nothing before, and nothing after.
+    #[prost(message, optional, tag = "6")]
+    pub starts_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "7")]
+    pub ends_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// What becomes of instants at which nobody was there: `fire_once` (the last of them; default), `fire_all` or `skip`.
+    #[prost(string, tag = "8")]
+    pub misfire: ::prost::alloc::string::String,
+    /// With `fire_all`: how far back. Absent: 1 hour.
+    #[prost(message, optional, tag = "9")]
+    pub misfire_window: ::core::option::Option<::prost_types::Duration>,
+    /// What happens while a job of it is not final: `skip` (default), `allow`, `queue_one` or `cancel_previous`.
+    #[prost(string, tag = "10")]
+    pub overlap: ::prost::alloc::string::String,
+    /// Each job waits a while that is its own, up to this.
+    #[prost(message, optional, tag = "11")]
+    pub jitter: ::core::option::Option<::prost_types::Duration>,
+    /// It fires nothing until it is resumed. Absent in a request: one that exists stays as it is.
+    #[prost(bool, optional, tag = "12")]
+    pub paused: ::core::option::Option<bool>,
+    /// What it submits, without `run_at` and `expires_at`.
+    #[prost(message, optional, tag = "13")]
+    pub job: ::core::option::Option<NewJob>,
+    /// Its identity: one that was deleted and made again is another. In answers only, as what follows.
+    #[prost(string, tag = "20")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "21")]
+    pub status: ::core::option::Option<ScheduleStatus>,
+    #[prost(oneof = "schedule::When", tags = "2, 3, 4")]
+    pub when: ::core::option::Option<schedule::When>,
+}
+/// Nested message and enum types in `Schedule`.
+pub mod schedule {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum When {
+        /// Five fields (minute, hour, day, month, weekday) or six with seconds first, or `@daily` and its like.
+        #[prost(string, tag = "2")]
+        Cron(::prost::alloc::string::String),
+        /// How long after each instant the next one comes, from 1 second on.
+        #[prost(message, tag = "3")]
+        Every(::prost_types::Duration),
+        /// The only instant.
+        #[prost(message, tag = "4")]
+        At(::prost_types::Timestamp),
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ScheduleStatus {
+    #[prost(message, optional, tag = "1")]
+    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "2")]
+    pub updated_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Its next instant, if there is one.
+    #[prost(message, optional, tag = "3")]
+    pub next: ::core::option::Option<::prost_types::Timestamp>,
+    /// Jobs of it that are not final.
+    #[prost(string, repeated, tag = "4")]
+    pub live: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// An occurrence that waits for the job before it.
+    #[prost(message, optional, tag = "5")]
+    pub waiting: ::core::option::Option<::prost_types::Timestamp>,
+    /// How long an instant is due without having been decided, if for more than a minute.
+    #[prost(message, optional, tag = "6")]
+    pub overdue: ::core::option::Option<::prost_types::Duration>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListSchedulesRequest {
+    /// 0: 50. At most 500.
+    #[prost(uint32, tag = "1")]
+    pub limit: u32,
+    #[prost(string, tag = "2")]
+    pub cursor: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListSchedulesResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub schedules: ::prost::alloc::vec::Vec<Schedule>,
+    #[prost(string, tag = "2")]
+    pub next_cursor: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CreateScheduleRequest {
+    #[prost(message, optional, tag = "1")]
+    pub schedule: ::core::option::Option<Schedule>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PreviewScheduleRequest {
+    #[prost(message, optional, tag = "1")]
+    pub schedule: ::core::option::Option<Schedule>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PutScheduleRequest {
+    #[prost(message, optional, tag = "1")]
+    pub schedule: ::core::option::Option<Schedule>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetScheduleRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteScheduleRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteScheduleResponse {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PauseScheduleRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ResumeScheduleRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunScheduleRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PutScheduleResponse {
+    #[prost(message, optional, tag = "1")]
+    pub schedule: ::core::option::Option<Schedule>,
+    /// It is new.
+    #[prost(bool, tag = "2")]
+    pub created: bool,
+    /// It was not so before.
+    #[prost(bool, tag = "3")]
+    pub changed: bool,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PreviewScheduleResponse {
+    #[prost(message, optional, tag = "1")]
+    pub schedule: ::core::option::Option<Schedule>,
+    #[prost(message, repeated, tag = "2")]
+    pub next: ::prost::alloc::vec::Vec<Instant>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NextRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// 0: 10. At most 100.
+    #[prost(uint32, tag = "2")]
+    pub n: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct NextResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub instants: ::prost::alloc::vec::Vec<Instant>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Instant {
+    #[prost(message, optional, tag = "1")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    /// The same in the zone of the schedule.
+    #[prost(string, tag = "2")]
+    pub local: ::prost::alloc::string::String,
+    /// What the clocks do there, if anything.
+    #[prost(string, tag = "3")]
+    pub note: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OccurrencesRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// 0: 50. At most 500.
+    #[prost(uint32, tag = "2")]
+    pub limit: u32,
+    #[prost(string, tag = "3")]
+    pub cursor: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct OccurrencesResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub occurrences: ::prost::alloc::vec::Vec<Occurrence>,
+    #[prost(string, tag = "2")]
+    pub next_cursor: ::prost::alloc::string::String,
+}
+/// One due instant of a schedule, and what became of it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Occurrence {
+    /// For a manual one, when it was asked for.
+    #[prost(message, optional, tag = "1")]
+    pub due_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "2")]
+    pub decided_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// `schedule`, `manual` or `backfill`.
+    #[prost(string, tag = "3")]
+    pub cause: ::prost::alloc::string::String,
+    /// `fired`, `waiting` or `skipped`.
+    #[prost(string, tag = "4")]
+    pub state: ::prost::alloc::string::String,
+    /// The job that it made, or that was in its way.
+    #[prost(string, tag = "5")]
+    pub job: ::prost::alloc::string::String,
+    /// Why it was skipped: `missed`, `paused`, `overlap`, `edited`, `queue_draining` or `unique_key`.
+    #[prost(string, tag = "6")]
+    pub reason: ::prost::alloc::string::String,
+    /// The row stands for all instants from here on, where they were too many for a row each.
+    #[prost(message, optional, tag = "7")]
+    pub since: ::core::option::Option<::prost_types::Timestamp>,
+    /// How many instants the row stands for.
+    #[prost(uint64, tag = "8")]
+    pub count: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BackfillRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "2")]
+    pub from: ::core::option::Option<::prost_types::Timestamp>,
+    /// At most now.
+    #[prost(message, optional, tag = "3")]
+    pub to: ::core::option::Option<::prost_types::Timestamp>,
+    /// Only tell which instants there are.
+    #[prost(bool, tag = "4")]
+    pub preview: bool,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct FiredResponse {
+    /// Instants that were looked at.
+    #[prost(uint64, tag = "1")]
+    pub considered: u64,
+    /// What was written about them; those that had fired before are left out. Empty in a preview.
+    #[prost(message, repeated, tag = "2")]
+    pub occurrences: ::prost::alloc::vec::Vec<Occurrence>,
+    /// In a preview: the instants.
+    #[prost(message, repeated, tag = "3")]
+    pub instants: ::prost::alloc::vec::Vec<Instant>,
+}
+/// Generated client implementations.
+pub mod schedules_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    #[derive(Debug, Clone)]
+    pub struct SchedulesClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl SchedulesClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> SchedulesClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> SchedulesClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            SchedulesClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// By name.
+        pub async fn list(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListSchedulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSchedulesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Schedules/List");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Schedules", "List"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// It must not exist.
+        pub async fn create(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CreateScheduleRequest>,
+        ) -> std::result::Result<tonic::Response<super::Schedule>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Schedules/Create",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("ganger.v1.Schedules", "Create"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Checks it, spells out its defaults, and tells when it would fire. Nothing is changed.
+        pub async fn preview(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PreviewScheduleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PreviewScheduleResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Schedules/Preview",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("ganger.v1.Schedules", "Preview"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn get(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetScheduleRequest>,
+        ) -> std::result::Result<tonic::Response<super::Schedule>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Schedules/Get");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Schedules", "Get"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Makes or replaces it. The same again changes nothing.
+        pub async fn put(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PutScheduleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PutScheduleResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Schedules/Put");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Schedules", "Put"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// With its ledger. Jobs that it made stay.
+        pub async fn delete(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteScheduleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteScheduleResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Schedules/Delete",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("ganger.v1.Schedules", "Delete"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// When it fires next. A paused one is shown as if it were not.
+        pub async fn next(
+            &mut self,
+            request: impl tonic::IntoRequest<super::NextRequest>,
+        ) -> std::result::Result<tonic::Response<super::NextResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Schedules/Next");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Schedules", "Next"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// The firing ledger, newest instant first.
+        pub async fn occurrences(
+            &mut self,
+            request: impl tonic::IntoRequest<super::OccurrencesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::OccurrencesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Schedules/Occurrences",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("ganger.v1.Schedules", "Occurrences"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn pause(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PauseScheduleRequest>,
+        ) -> std::result::Result<tonic::Response<super::Schedule>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Schedules/Pause",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Schedules", "Pause"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn resume(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ResumeScheduleRequest>,
+        ) -> std::result::Result<tonic::Response<super::Schedule>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Schedules/Resume",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("ganger.v1.Schedules", "Resume"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Fires it now, whatever it says. Sent twice it fires twice.
+        pub async fn run(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RunScheduleRequest>,
+        ) -> std::result::Result<tonic::Response<super::FiredResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Schedules/Run");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Schedules", "Run"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Instants of a range that did not fire do so now, at most 1,000. Sent twice it changes nothing the second time.
+        pub async fn backfill(
+            &mut self,
+            request: impl tonic::IntoRequest<super::BackfillRequest>,
+        ) -> std::result::Result<tonic::Response<super::FiredResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Schedules/Backfill",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("ganger.v1.Schedules", "Backfill"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod schedules_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with SchedulesServer.
+    #[async_trait]
+    pub trait Schedules: std::marker::Send + std::marker::Sync + 'static {
+        /// By name.
+        async fn list(
+            &self,
+            request: tonic::Request<super::ListSchedulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSchedulesResponse>,
+            tonic::Status,
+        >;
+        /// It must not exist.
+        async fn create(
+            &self,
+            request: tonic::Request<super::CreateScheduleRequest>,
+        ) -> std::result::Result<tonic::Response<super::Schedule>, tonic::Status>;
+        /// Checks it, spells out its defaults, and tells when it would fire. Nothing is changed.
+        async fn preview(
+            &self,
+            request: tonic::Request<super::PreviewScheduleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PreviewScheduleResponse>,
+            tonic::Status,
+        >;
+        async fn get(
+            &self,
+            request: tonic::Request<super::GetScheduleRequest>,
+        ) -> std::result::Result<tonic::Response<super::Schedule>, tonic::Status>;
+        /// Makes or replaces it. The same again changes nothing.
+        async fn put(
+            &self,
+            request: tonic::Request<super::PutScheduleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PutScheduleResponse>,
+            tonic::Status,
+        >;
+        /// With its ledger. Jobs that it made stay.
+        async fn delete(
+            &self,
+            request: tonic::Request<super::DeleteScheduleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteScheduleResponse>,
+            tonic::Status,
+        >;
+        /// When it fires next. A paused one is shown as if it were not.
+        async fn next(
+            &self,
+            request: tonic::Request<super::NextRequest>,
+        ) -> std::result::Result<tonic::Response<super::NextResponse>, tonic::Status>;
+        /// The firing ledger, newest instant first.
+        async fn occurrences(
+            &self,
+            request: tonic::Request<super::OccurrencesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::OccurrencesResponse>,
+            tonic::Status,
+        >;
+        async fn pause(
+            &self,
+            request: tonic::Request<super::PauseScheduleRequest>,
+        ) -> std::result::Result<tonic::Response<super::Schedule>, tonic::Status>;
+        async fn resume(
+            &self,
+            request: tonic::Request<super::ResumeScheduleRequest>,
+        ) -> std::result::Result<tonic::Response<super::Schedule>, tonic::Status>;
+        /// Fires it now, whatever it says. Sent twice it fires twice.
+        async fn run(
+            &self,
+            request: tonic::Request<super::RunScheduleRequest>,
+        ) -> std::result::Result<tonic::Response<super::FiredResponse>, tonic::Status>;
+        /// Instants of a range that did not fire do so now, at most 1,000. Sent twice it changes nothing the second time.
+        async fn backfill(
+            &self,
+            request: tonic::Request<super::BackfillRequest>,
+        ) -> std::result::Result<tonic::Response<super::FiredResponse>, tonic::Status>;
+    }
+    #[derive(Debug)]
+    pub struct SchedulesServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> SchedulesServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for SchedulesServer<T>
+    where
+        T: Schedules,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/ganger.v1.Schedules/List" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSvc<T: Schedules>(pub Arc<T>);
+                    impl<
+                        T: Schedules,
+                    > tonic::server::UnaryService<super::ListSchedulesRequest>
+                    for ListSvc<T> {
+                        type Response = super::ListSchedulesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListSchedulesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Schedules>::list(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Schedules/Create" => {
+                    #[allow(non_camel_case_types)]
+                    struct CreateSvc<T: Schedules>(pub Arc<T>);
+                    impl<
+                        T: Schedules,
+                    > tonic::server::UnaryService<super::CreateScheduleRequest>
+                    for CreateSvc<T> {
+                        type Response = super::Schedule;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CreateScheduleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Schedules>::create(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CreateSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Schedules/Preview" => {
+                    #[allow(non_camel_case_types)]
+                    struct PreviewSvc<T: Schedules>(pub Arc<T>);
+                    impl<
+                        T: Schedules,
+                    > tonic::server::UnaryService<super::PreviewScheduleRequest>
+                    for PreviewSvc<T> {
+                        type Response = super::PreviewScheduleResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PreviewScheduleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Schedules>::preview(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PreviewSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Schedules/Get" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetSvc<T: Schedules>(pub Arc<T>);
+                    impl<
+                        T: Schedules,
+                    > tonic::server::UnaryService<super::GetScheduleRequest>
+                    for GetSvc<T> {
+                        type Response = super::Schedule;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetScheduleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Schedules>::get(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Schedules/Put" => {
+                    #[allow(non_camel_case_types)]
+                    struct PutSvc<T: Schedules>(pub Arc<T>);
+                    impl<
+                        T: Schedules,
+                    > tonic::server::UnaryService<super::PutScheduleRequest>
+                    for PutSvc<T> {
+                        type Response = super::PutScheduleResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PutScheduleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Schedules>::put(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PutSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Schedules/Delete" => {
+                    #[allow(non_camel_case_types)]
+                    struct DeleteSvc<T: Schedules>(pub Arc<T>);
+                    impl<
+                        T: Schedules,
+                    > tonic::server::UnaryService<super::DeleteScheduleRequest>
+                    for DeleteSvc<T> {
+                        type Response = super::DeleteScheduleResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DeleteScheduleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Schedules>::delete(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DeleteSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Schedules/Next" => {
+                    #[allow(non_camel_case_types)]
+                    struct NextSvc<T: Schedules>(pub Arc<T>);
+                    impl<T: Schedules> tonic::server::UnaryService<super::NextRequest>
+                    for NextSvc<T> {
+                        type Response = super::NextResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::NextRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Schedules>::next(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = NextSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Schedules/Occurrences" => {
+                    #[allow(non_camel_case_types)]
+                    struct OccurrencesSvc<T: Schedules>(pub Arc<T>);
+                    impl<
+                        T: Schedules,
+                    > tonic::server::UnaryService<super::OccurrencesRequest>
+                    for OccurrencesSvc<T> {
+                        type Response = super::OccurrencesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::OccurrencesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Schedules>::occurrences(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = OccurrencesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Schedules/Pause" => {
+                    #[allow(non_camel_case_types)]
+                    struct PauseSvc<T: Schedules>(pub Arc<T>);
+                    impl<
+                        T: Schedules,
+                    > tonic::server::UnaryService<super::PauseScheduleRequest>
+                    for PauseSvc<T> {
+                        type Response = super::Schedule;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PauseScheduleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Schedules>::pause(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PauseSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Schedules/Resume" => {
+                    #[allow(non_camel_case_types)]
+                    struct ResumeSvc<T: Schedules>(pub Arc<T>);
+                    impl<
+                        T: Schedules,
+                    > tonic::server::UnaryService<super::ResumeScheduleRequest>
+                    for ResumeSvc<T> {
+                        type Response = super::Schedule;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ResumeScheduleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Schedules>::resume(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ResumeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Schedules/Run" => {
+                    #[allow(non_camel_case_types)]
+                    struct RunSvc<T: Schedules>(pub Arc<T>);
+                    impl<
+                        T: Schedules,
+                    > tonic::server::UnaryService<super::RunScheduleRequest>
+                    for RunSvc<T> {
+                        type Response = super::FiredResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RunScheduleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Schedules>::run(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RunSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Schedules/Backfill" => {
+                    #[allow(non_camel_case_types)]
+                    struct BackfillSvc<T: Schedules>(pub Arc<T>);
+                    impl<
+                        T: Schedules,
+                    > tonic::server::UnaryService<super::BackfillRequest>
+                    for BackfillSvc<T> {
+                        type Response = super::FiredResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::BackfillRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Schedules>::backfill(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = BackfillSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for SchedulesServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "ganger.v1.Schedules";
+    impl<T> tonic::server::NamedService for SchedulesServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListOperationsRequest {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListOperationsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub operations: ::prost::alloc::vec::Vec<Operation>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetOperationRequest {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CancelOperationRequest {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+}
+/// Exactly one of `filter`, `ids` and `all` says which jobs.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StartOperationRequest {
+    /// `replay`, `cancel` or `delete`. Replay and delete concern final jobs, cancel live ones.
+    #[prost(string, tag = "1")]
+    pub action: ::prost::alloc::string::String,
+    /// In the language of ListRequest.q.
+    #[prost(string, tag = "2")]
+    pub filter: ::prost::alloc::string::String,
+    /// At most 1,000.
+    #[prost(string, repeated, tag = "3")]
+    pub ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Really all jobs.
+    #[prost(bool, tag = "4")]
+    pub all: bool,
+    /// Only tell what would be done.
+    #[prost(bool, tag = "5")]
+    pub dry_run: bool,
+    /// Jobs per second, up to 10,000. 0: 500.
+    #[prost(uint32, tag = "6")]
+    pub rate: u32,
+    /// Why, for whoever looks later.
+    #[prost(string, tag = "7")]
+    pub reason: ::prost::alloc::string::String,
+    /// Same key and request, same operation.
+    #[prost(string, tag = "8")]
+    pub idempotency_key: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StartOperationResponse {
+    /// The idempotency key was used before; this is its operation.
+    #[prost(bool, tag = "3")]
+    pub replayed: bool,
+    #[prost(oneof = "start_operation_response::Answer", tags = "1, 2")]
+    pub answer: ::core::option::Option<start_operation_response::Answer>,
+}
+/// Nested message and enum types in `StartOperationResponse`.
+pub mod start_operation_response {
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Answer {
+        #[prost(message, tag = "1")]
+        Operation(super::Operation),
+        /// What it would do, for a dry run.
+        #[prost(message, tag = "2")]
+        Preview(super::OperationPreview),
+    }
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Operation {
+    /// `op_…`
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub action: ::prost::alloc::string::String,
+    /// `running`, `done` or `cancelled`.
+    #[prost(string, tag = "3")]
+    pub state: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub filter: ::prost::alloc::string::String,
+    /// How many jobs it names one by one.
+    #[prost(uint64, tag = "5")]
+    pub ids: u64,
+    #[prost(bool, tag = "6")]
+    pub all: bool,
+    #[prost(uint32, tag = "7")]
+    pub rate: u32,
+    #[prost(string, tag = "8")]
+    pub reason: ::prost::alloc::string::String,
+    /// Jobs that came, or ended, later are left alone.
+    #[prost(message, optional, tag = "9")]
+    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "10")]
+    pub finished_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Rows looked at so far.
+    #[prost(uint64, tag = "11")]
+    pub examined: u64,
+    /// Jobs to which it was done.
+    #[prost(uint64, tag = "12")]
+    pub done: u64,
+    /// Jobs that were left alone.
+    #[prost(uint64, tag = "13")]
+    pub skipped: u64,
+    /// The same by reason: live, final, changed, gone, unique_key_held.
+    #[prost(map = "string, uint64", tag = "14")]
+    pub skipped_by: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct OperationPreview {
+    /// Jobs that it would act upon; more, if not all rows were looked at.
+    #[prost(uint64, tag = "1")]
+    pub matched: u64,
+    /// Jobs named one by one that it would leave alone.
+    #[prost(uint64, tag = "2")]
+    pub skipped: u64,
+    #[prost(map = "string, uint64", tag = "3")]
+    pub by_state: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
+    #[prost(map = "string, uint64", tag = "4")]
+    pub by_kind: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
+    #[prost(map = "string, uint64", tag = "5")]
+    pub by_queue: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
+    /// Some of them.
+    #[prost(string, repeated, tag = "6")]
+    pub sample: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Rows that were looked at, and whether those are all that could match.
+    #[prost(uint64, tag = "7")]
+    pub examined: u64,
+    #[prost(bool, tag = "8")]
+    pub complete: bool,
+}
+/// Generated client implementations.
+pub mod operations_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    #[derive(Debug, Clone)]
+    pub struct OperationsClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl OperationsClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> OperationsClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> OperationsClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            OperationsClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Those under way and the last 200 that are over, the newest first.
+        pub async fn list(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListOperationsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListOperationsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Operations/List",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Operations", "List"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Replays, cancels or deletes jobs as they are at this moment. It keeps to its rate, and goes on after a restart.
+        pub async fn start(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StartOperationRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::StartOperationResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Operations/Start",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("ganger.v1.Operations", "Start"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn get(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetOperationRequest>,
+        ) -> std::result::Result<tonic::Response<super::Operation>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Operations/Get");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Operations", "Get"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// What it has done stays done.
+        pub async fn cancel(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CancelOperationRequest>,
+        ) -> std::result::Result<tonic::Response<super::Operation>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Operations/Cancel",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("ganger.v1.Operations", "Cancel"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod operations_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with OperationsServer.
+    #[async_trait]
+    pub trait Operations: std::marker::Send + std::marker::Sync + 'static {
+        /// Those under way and the last 200 that are over, the newest first.
+        async fn list(
+            &self,
+            request: tonic::Request<super::ListOperationsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListOperationsResponse>,
+            tonic::Status,
+        >;
+        /// Replays, cancels or deletes jobs as they are at this moment. It keeps to its rate, and goes on after a restart.
+        async fn start(
+            &self,
+            request: tonic::Request<super::StartOperationRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::StartOperationResponse>,
+            tonic::Status,
+        >;
+        async fn get(
+            &self,
+            request: tonic::Request<super::GetOperationRequest>,
+        ) -> std::result::Result<tonic::Response<super::Operation>, tonic::Status>;
+        /// What it has done stays done.
+        async fn cancel(
+            &self,
+            request: tonic::Request<super::CancelOperationRequest>,
+        ) -> std::result::Result<tonic::Response<super::Operation>, tonic::Status>;
+    }
+    #[derive(Debug)]
+    pub struct OperationsServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> OperationsServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for OperationsServer<T>
+    where
+        T: Operations,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/ganger.v1.Operations/List" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSvc<T: Operations>(pub Arc<T>);
+                    impl<
+                        T: Operations,
+                    > tonic::server::UnaryService<super::ListOperationsRequest>
+                    for ListSvc<T> {
+                        type Response = super::ListOperationsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListOperationsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Operations>::list(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Operations/Start" => {
+                    #[allow(non_camel_case_types)]
+                    struct StartSvc<T: Operations>(pub Arc<T>);
+                    impl<
+                        T: Operations,
+                    > tonic::server::UnaryService<super::StartOperationRequest>
+                    for StartSvc<T> {
+                        type Response = super::StartOperationResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::StartOperationRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Operations>::start(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StartSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Operations/Get" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetSvc<T: Operations>(pub Arc<T>);
+                    impl<
+                        T: Operations,
+                    > tonic::server::UnaryService<super::GetOperationRequest>
+                    for GetSvc<T> {
+                        type Response = super::Operation;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetOperationRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Operations>::get(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Operations/Cancel" => {
+                    #[allow(non_camel_case_types)]
+                    struct CancelSvc<T: Operations>(pub Arc<T>);
+                    impl<
+                        T: Operations,
+                    > tonic::server::UnaryService<super::CancelOperationRequest>
+                    for CancelSvc<T> {
+                        type Response = super::Operation;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CancelOperationRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Operations>::cancel(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CancelSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for OperationsServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "ganger.v1.Operations";
+    impl<T> tonic::server::NamedService for OperationsServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FailureGroup {
+    /// Sixteen hexadecimal digits. The filter `failure:<fingerprint>` finds its jobs.
+    #[prost(string, tag = "1")]
+    pub fingerprint: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub kind: ::prost::alloc::string::String,
+    /// Attempts that failed so, since the first.
+    #[prost(uint64, tag = "3")]
+    pub count: u64,
+    #[prost(message, optional, tag = "4")]
+    pub first_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "5")]
+    pub last_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// The error of the last one, shortened, and its job.
+    #[prost(string, tag = "6")]
+    pub error: ::prost::alloc::string::String,
+    #[prost(string, tag = "7")]
+    pub job: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListFailuresRequest {
+    /// Seen within this time. Absent: 24 h.
+    #[prost(message, optional, tag = "1")]
+    pub window: ::core::option::Option<::prost_types::Duration>,
+    /// Empty: of all kinds.
+    #[prost(string, tag = "2")]
+    pub kind: ::prost::alloc::string::String,
+    /// 0: 50. At most 500.
+    #[prost(uint32, tag = "3")]
+    pub limit: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListFailuresResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub groups: ::prost::alloc::vec::Vec<FailureGroup>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetFailureRequest {
+    #[prost(string, tag = "1")]
+    pub fingerprint: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FailureRequest {
+    #[prost(string, tag = "1")]
+    pub fingerprint: ::prost::alloc::string::String,
+    /// Only tell what would be done.
+    #[prost(bool, tag = "2")]
+    pub dry_run: bool,
+    /// Jobs per second, up to 10,000. 0: 500.
+    #[prost(uint32, tag = "3")]
+    pub rate: u32,
+    /// Why, for whoever looks later.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+    /// Same key and request, same operation.
+    #[prost(string, tag = "5")]
+    pub idempotency_key: ::prost::alloc::string::String,
+}
+/// Generated client implementations.
+pub mod failures_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    #[derive(Debug, Clone)]
+    pub struct FailuresClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl FailuresClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> FailuresClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> FailuresClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            FailuresClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// The last seen first.
+        pub async fn list(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListFailuresRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListFailuresResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Failures/List");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Failures", "List"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn get(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetFailureRequest>,
+        ) -> std::result::Result<tonic::Response<super::FailureGroup>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Failures/Get");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Failures", "Get"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Replays the dead jobs whose last attempt failed so, as a bulk operation.
+        pub async fn replay(
+            &mut self,
+            request: impl tonic::IntoRequest<super::FailureRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::StartOperationResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Failures/Replay",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Failures", "Replay"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Deletes them. The group stays listed, with its count.
+        pub async fn discard(
+            &mut self,
+            request: impl tonic::IntoRequest<super::FailureRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::StartOperationResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Failures/Discard",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("ganger.v1.Failures", "Discard"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod failures_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with FailuresServer.
+    #[async_trait]
+    pub trait Failures: std::marker::Send + std::marker::Sync + 'static {
+        /// The last seen first.
+        async fn list(
+            &self,
+            request: tonic::Request<super::ListFailuresRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListFailuresResponse>,
+            tonic::Status,
+        >;
+        async fn get(
+            &self,
+            request: tonic::Request<super::GetFailureRequest>,
+        ) -> std::result::Result<tonic::Response<super::FailureGroup>, tonic::Status>;
+        /// Replays the dead jobs whose last attempt failed so, as a bulk operation.
+        async fn replay(
+            &self,
+            request: tonic::Request<super::FailureRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::StartOperationResponse>,
+            tonic::Status,
+        >;
+        /// Deletes them. The group stays listed, with its count.
+        async fn discard(
+            &self,
+            request: tonic::Request<super::FailureRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::StartOperationResponse>,
+            tonic::Status,
+        >;
+    }
+    #[derive(Debug)]
+    pub struct FailuresServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> FailuresServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for FailuresServer<T>
+    where
+        T: Failures,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/ganger.v1.Failures/List" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSvc<T: Failures>(pub Arc<T>);
+                    impl<
+                        T: Failures,
+                    > tonic::server::UnaryService<super::ListFailuresRequest>
+                    for ListSvc<T> {
+                        type Response = super::ListFailuresResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListFailuresRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Failures>::list(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Failures/Get" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetSvc<T: Failures>(pub Arc<T>);
+                    impl<
+                        T: Failures,
+                    > tonic::server::UnaryService<super::GetFailureRequest>
+                    for GetSvc<T> {
+                        type Response = super::FailureGroup;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetFailureRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Failures>::get(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Failures/Replay" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReplaySvc<T: Failures>(pub Arc<T>);
+                    impl<T: Failures> tonic::server::UnaryService<super::FailureRequest>
+                    for ReplaySvc<T> {
+                        type Response = super::StartOperationResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::FailureRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Failures>::replay(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReplaySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Failures/Discard" => {
+                    #[allow(non_camel_case_types)]
+                    struct DiscardSvc<T: Failures>(pub Arc<T>);
+                    impl<T: Failures> tonic::server::UnaryService<super::FailureRequest>
+                    for DiscardSvc<T> {
+                        type Response = super::StartOperationResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::FailureRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Failures>::discard(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DiscardSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for FailuresServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "ganger.v1.Failures";
+    impl<T> tonic::server::NamedService for FailuresServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct View {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Its filter, in the language of ListRequest.q.
+    #[prost(string, tag = "2")]
+    pub query: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub description: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "4")]
+    pub updated_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListViewsRequest {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListViewsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub views: ::prost::alloc::vec::Vec<View>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetViewRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteViewRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteViewResponse {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PutViewRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub query: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub description: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PutViewResponse {
+    #[prost(message, optional, tag = "1")]
+    pub view: ::core::option::Option<View>,
+    /// It is new.
+    #[prost(bool, tag = "2")]
+    pub created: bool,
+}
+/// Generated client implementations.
+pub mod views_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    #[derive(Debug, Clone)]
+    pub struct ViewsClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl ViewsClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> ViewsClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> ViewsClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            ViewsClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// By name.
+        pub async fn list(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListViewsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListViewsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Views/List");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Views", "List"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn get(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetViewRequest>,
+        ) -> std::result::Result<tonic::Response<super::View>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Views/Get");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Views", "Get"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// One of that name is replaced.
+        pub async fn put(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PutViewRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PutViewResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Views/Put");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Views", "Put"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn delete(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteViewRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteViewResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Views/Delete");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Views", "Delete"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod views_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with ViewsServer.
+    #[async_trait]
+    pub trait Views: std::marker::Send + std::marker::Sync + 'static {
+        /// By name.
+        async fn list(
+            &self,
+            request: tonic::Request<super::ListViewsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListViewsResponse>,
+            tonic::Status,
+        >;
+        async fn get(
+            &self,
+            request: tonic::Request<super::GetViewRequest>,
+        ) -> std::result::Result<tonic::Response<super::View>, tonic::Status>;
+        /// One of that name is replaced.
+        async fn put(
+            &self,
+            request: tonic::Request<super::PutViewRequest>,
+        ) -> std::result::Result<tonic::Response<super::PutViewResponse>, tonic::Status>;
+        async fn delete(
+            &self,
+            request: tonic::Request<super::DeleteViewRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteViewResponse>,
+            tonic::Status,
+        >;
+    }
+    #[derive(Debug)]
+    pub struct ViewsServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> ViewsServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for ViewsServer<T>
+    where
+        T: Views,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/ganger.v1.Views/List" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSvc<T: Views>(pub Arc<T>);
+                    impl<T: Views> tonic::server::UnaryService<super::ListViewsRequest>
+                    for ListSvc<T> {
+                        type Response = super::ListViewsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListViewsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Views>::list(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Views/Get" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetSvc<T: Views>(pub Arc<T>);
+                    impl<T: Views> tonic::server::UnaryService<super::GetViewRequest>
+                    for GetSvc<T> {
+                        type Response = super::View;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetViewRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Views>::get(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Views/Put" => {
+                    #[allow(non_camel_case_types)]
+                    struct PutSvc<T: Views>(pub Arc<T>);
+                    impl<T: Views> tonic::server::UnaryService<super::PutViewRequest>
+                    for PutSvc<T> {
+                        type Response = super::PutViewResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PutViewRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Views>::put(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PutSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Views/Delete" => {
+                    #[allow(non_camel_case_types)]
+                    struct DeleteSvc<T: Views>(pub Arc<T>);
+                    impl<T: Views> tonic::server::UnaryService<super::DeleteViewRequest>
+                    for DeleteSvc<T> {
+                        type Response = super::DeleteViewResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DeleteViewRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Views>::delete(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DeleteSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for ViewsServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "ganger.v1.Views";
+    impl<T> tonic::server::NamedService for ViewsServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// A worker: one life of a worker process.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WorkerView {
+    /// Its session, `wrk_…`.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// For people; not an identity.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// available, busy, draining, unavailable, lost or gone.
+    #[prost(string, tag = "3")]
+    pub state: ::prost::alloc::string::String,
+    /// Those that it serves and handles; empty: all.
+    #[prost(string, repeated, tag = "4")]
+    pub queues: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(string, repeated, tag = "5")]
+    pub kinds: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(uint32, tag = "6")]
+    pub threads: u32,
+    /// Those of stuck handlers included.
+    #[prost(uint32, tag = "7")]
+    pub threads_used: u32,
+    /// Handlers that were told to stop and did not.
+    #[prost(uint64, tag = "8")]
+    pub stuck: u64,
+    #[prost(map = "string, string", tag = "9")]
+    pub labels: ::std::collections::HashMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    #[prost(string, tag = "10")]
+    pub version: ::prost::alloc::string::String,
+    /// It lives inside the server process.
+    #[prost(bool, tag = "11")]
+    pub local: bool,
+    #[prost(message, optional, tag = "12")]
+    pub opened_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// How long ago it was last heard.
+    #[prost(message, optional, tag = "13")]
+    pub silent: ::core::option::Option<::prost_types::Duration>,
+    #[prost(message, repeated, tag = "14")]
+    pub leases: ::prost::alloc::vec::Vec<LeaseView>,
+}
+/// A lease that a worker holds.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LeaseView {
+    #[prost(string, tag = "1")]
+    pub job: ::prost::alloc::string::String,
+    #[prost(uint32, tag = "2")]
+    pub attempt: u32,
+    #[prost(uint32, tag = "3")]
+    pub threads: u32,
+    #[prost(string, tag = "4")]
+    pub fence: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "5")]
+    pub since: ::core::option::Option<::prost_types::Timestamp>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListWorkersRequest {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListWorkersResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub workers: ::prost::alloc::vec::Vec<WorkerView>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetWorkerRequest {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DrainWorkerRequest {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+}
+/// Generated client implementations.
+pub mod workers_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    #[derive(Debug, Clone)]
+    pub struct WorkersClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl WorkersClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> WorkersClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> WorkersClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            WorkersClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Lost ones of the last hour included.
+        pub async fn list(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListWorkersRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListWorkersResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Workers/List");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Workers", "List"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn get(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetWorkerRequest>,
+        ) -> std::result::Result<tonic::Response<super::WorkerView>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Workers/Get");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Workers", "Get"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// It finishes what it holds and takes nothing new.
+        pub async fn drain(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DrainWorkerRequest>,
+        ) -> std::result::Result<tonic::Response<super::WorkerView>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Workers/Drain");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Workers", "Drain"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod workers_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with WorkersServer.
+    #[async_trait]
+    pub trait Workers: std::marker::Send + std::marker::Sync + 'static {
+        /// Lost ones of the last hour included.
+        async fn list(
+            &self,
+            request: tonic::Request<super::ListWorkersRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListWorkersResponse>,
+            tonic::Status,
+        >;
+        async fn get(
+            &self,
+            request: tonic::Request<super::GetWorkerRequest>,
+        ) -> std::result::Result<tonic::Response<super::WorkerView>, tonic::Status>;
+        /// It finishes what it holds and takes nothing new.
+        async fn drain(
+            &self,
+            request: tonic::Request<super::DrainWorkerRequest>,
+        ) -> std::result::Result<tonic::Response<super::WorkerView>, tonic::Status>;
+    }
+    #[derive(Debug)]
+    pub struct WorkersServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> WorkersServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for WorkersServer<T>
+    where
+        T: Workers,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/ganger.v1.Workers/List" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSvc<T: Workers>(pub Arc<T>);
+                    impl<
+                        T: Workers,
+                    > tonic::server::UnaryService<super::ListWorkersRequest>
+                    for ListSvc<T> {
+                        type Response = super::ListWorkersResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListWorkersRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Workers>::list(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Workers/Get" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetSvc<T: Workers>(pub Arc<T>);
+                    impl<T: Workers> tonic::server::UnaryService<super::GetWorkerRequest>
+                    for GetSvc<T> {
+                        type Response = super::WorkerView;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetWorkerRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Workers>::get(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Workers/Drain" => {
+                    #[allow(non_camel_case_types)]
+                    struct DrainSvc<T: Workers>(pub Arc<T>);
+                    impl<
+                        T: Workers,
+                    > tonic::server::UnaryService<super::DrainWorkerRequest>
+                    for DrainSvc<T> {
+                        type Response = super::WorkerView;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DrainWorkerRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Workers>::drain(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DrainSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for WorkersServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "ganger.v1.Workers";
+    impl<T> tonic::server::NamedService for WorkersServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StatsRequest {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StatsResponse {
+    /// The leader's.
+    #[prost(uint64, tag = "1")]
+    pub term: u64,
+    #[prost(message, optional, tag = "2")]
+    pub jobs: ::core::option::Option<JobCounts>,
+    #[prost(message, repeated, tag = "3")]
+    pub by_kind: ::prost::alloc::vec::Vec<KindCounts>,
+    /// Workers by state.
+    #[prost(map = "string, uint64", tag = "4")]
+    pub workers: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
+    #[prost(uint64, tag = "5")]
+    pub threads: u64,
+    #[prost(uint64, tag = "6")]
+    pub threads_used: u64,
+    /// Changes that wait to be written.
+    #[prost(uint64, tag = "7")]
+    pub store_backlog: u64,
+    /// Why nothing can be written at present, if so.
+    #[prost(string, tag = "8")]
+    pub store_trouble: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "9")]
+    pub verdict: ::core::option::Option<Verdict>,
+}
+/// Jobs of one queue and kind.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct KindCounts {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub kind: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "3")]
+    pub jobs: ::core::option::Option<JobCounts>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Verdict {
+    /// How bad the worst of it is: `ok`, `watch` or `bad`.
+    #[prost(string, tag = "1")]
+    pub severity: ::prost::alloc::string::String,
+    /// One sentence.
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    /// The worst first; at most ten.
+    #[prost(message, repeated, tag = "3")]
+    pub findings: ::prost::alloc::vec::Vec<Finding>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Finding {
+    #[prost(string, tag = "1")]
+    pub severity: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    /// The queue it is about, if it is about one.
+    #[prost(string, tag = "3")]
+    pub queue: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TimeseriesRequest {
+    /// throughput (default), wait, run, failures or enqueued.
+    #[prost(string, tag = "1")]
+    pub metric: ::prost::alloc::string::String,
+    /// Empty: all.
+    #[prost(string, tag = "2")]
+    pub queue: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub kind: ::prost::alloc::string::String,
+    /// A line for each `queue`, or for each `kind`; empty: one line.
+    #[prost(string, tag = "4")]
+    pub by: ::prost::alloc::string::String,
+    /// Whole minutes up to a day. Absent: a minute.
+    #[prost(message, optional, tag = "5")]
+    pub step: ::core::option::Option<::prost_types::Duration>,
+    /// Absent: an hour before the end.
+    #[prost(message, optional, tag = "6")]
+    pub from: ::core::option::Option<::prost_types::Timestamp>,
+    /// Absent: now.
+    #[prost(message, optional, tag = "7")]
+    pub to: ::core::option::Option<::prost_types::Timestamp>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct TimeseriesResponse {
+    #[prost(string, tag = "1")]
+    pub metric: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "2")]
+    pub step: ::core::option::Option<::prost_types::Duration>,
+    /// When the first point begins, and when the last one ends.
+    #[prost(message, optional, tag = "3")]
+    pub from: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "4")]
+    pub to: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(string, tag = "5")]
+    pub by: ::prost::alloc::string::String,
+    /// The largest first. Beyond 20 lines the rest is one, `_other`.
+    #[prost(message, repeated, tag = "6")]
+    pub series: ::prost::alloc::vec::Vec<Series>,
+    /// Rows that were looked at. If those are not all, the oldest is missing.
+    #[prost(uint64, tag = "7")]
+    pub examined: u64,
+    #[prost(bool, tag = "8")]
+    pub complete: bool,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Series {
+    /// Its queue or kind; empty if everything is one line.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "2")]
+    pub total: ::core::option::Option<Figure>,
+    #[prost(message, repeated, tag = "3")]
+    pub points: ::prost::alloc::vec::Vec<Point>,
+}
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct Point {
+    /// When its step begins.
+    #[prost(message, optional, tag = "1")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "2")]
+    pub figure: ::core::option::Option<Figure>,
+}
+/// Which of the numbers are there follows from the metric.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct Figure {
+    #[prost(uint64, tag = "1")]
+    pub count: u64,
+    #[prost(uint64, optional, tag = "2")]
+    pub succeeded: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "3")]
+    pub dead: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "4")]
+    pub cancelled: ::core::option::Option<u64>,
+    #[prost(double, optional, tag = "5")]
+    pub mean_ms: ::core::option::Option<f64>,
+    #[prost(double, optional, tag = "6")]
+    pub p50_ms: ::core::option::Option<f64>,
+    #[prost(double, optional, tag = "7")]
+    pub p95_ms: ::core::option::Option<f64>,
+    #[prost(double, optional, tag = "8")]
+    pub p99_ms: ::core::option::Option<f64>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CapabilitiesRequest {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CapabilitiesResponse {
+    /// Always `ganger`.
+    #[prost(string, tag = "1")]
+    pub product: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub version: ::prost::alloc::string::String,
+    /// Versions of the API it speaks.
+    #[prost(string, repeated, tag = "3")]
+    pub api: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, optional, tag = "4")]
+    pub limits: ::core::option::Option<ServerLimits>,
+}
+/// The bounds on what a client can send.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ServerLimits {
+    #[prost(uint64, tag = "1")]
+    pub payload_bytes: u64,
+    #[prost(uint64, tag = "2")]
+    pub result_bytes: u64,
+    #[prost(uint64, tag = "3")]
+    pub error_bytes: u64,
+    #[prost(uint64, tag = "4")]
+    pub log_bytes: u64,
+    #[prost(uint64, tag = "5")]
+    pub json_depth: u64,
+    #[prost(uint64, tag = "6")]
+    pub batch_jobs: u64,
+    #[prost(uint64, tag = "7")]
+    pub batch_bytes: u64,
+    #[prost(uint64, tag = "8")]
+    pub name_bytes: u64,
+    #[prost(uint64, tag = "9")]
+    pub tags: u64,
+    #[prost(uint64, tag = "10")]
+    pub tag_bytes: u64,
+    #[prost(uint64, tag = "11")]
+    pub labels: u64,
+    #[prost(uint64, tag = "12")]
+    pub key_bytes: u64,
+    #[prost(uint32, tag = "13")]
+    pub threads: u32,
+    #[prost(uint32, tag = "14")]
+    pub attempts: u32,
+    #[prost(uint64, tag = "15")]
+    pub page: u64,
+    #[prost(message, optional, tag = "16")]
+    pub longest: ::core::option::Option<::prost_types::Duration>,
+    #[prost(message, optional, tag = "17")]
+    pub idempotency_kept: ::core::option::Option<::prost_types::Duration>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClusterRequest {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ClusterResponse {
+    /// The server that answers, and what it does: leader, standby, taking_over or stopped.
+    #[prost(string, tag = "1")]
+    pub server: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub role: ::prost::alloc::string::String,
+    /// One server has its store to itself; no other can join.
+    #[prost(bool, tag = "3")]
+    pub embedded: bool,
+    /// Absent: nobody leads.
+    #[prost(message, optional, tag = "4")]
+    pub leader: ::core::option::Option<Leader>,
+    /// By name.
+    #[prost(message, repeated, tag = "5")]
+    pub servers: ::prost::alloc::vec::Vec<ServerView>,
+    /// Why this is only what the server knows by itself, if it is.
+    #[prost(string, tag = "6")]
+    pub incomplete: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Leader {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub address: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub term: u64,
+    #[prost(message, optional, tag = "4")]
+    pub since: ::core::option::Option<::prost_types::Timestamp>,
+    /// The last batch of its term.
+    #[prost(uint64, tag = "5")]
+    pub batch: u64,
+    /// How long ago it renewed its row.
+    #[prost(message, optional, tag = "6")]
+    pub lag: ::core::option::Option<::prost_types::Duration>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ServerView {
+    /// Another one at each start.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub role: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub address: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub version: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "5")]
+    pub started_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// How long ago it said that it lives.
+    #[prost(message, optional, tag = "6")]
+    pub silent: ::core::option::Option<::prost_types::Duration>,
+}
+/// Generated client implementations.
+pub mod server_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    #[derive(Debug, Clone)]
+    pub struct ServerClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl ServerClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> ServerClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> ServerClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            ServerClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Exact counts, and how things are in one sentence.
+        pub async fn stats(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StatsRequest>,
+        ) -> std::result::Result<tonic::Response<super::StatsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Server/Stats");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Server", "Stats"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Counted per minute, queue and kind, and kept for seven days. Steps in which nothing happened are zeros.
+        pub async fn timeseries(
+            &mut self,
+            request: impl tonic::IntoRequest<super::TimeseriesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::TimeseriesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Server/Timeseries",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("ganger.v1.Server", "Timeseries"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn capabilities(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CapabilitiesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CapabilitiesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/ganger.v1.Server/Capabilities",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("ganger.v1.Server", "Capabilities"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Every server answers by itself, also while the store does not.
+        pub async fn cluster(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ClusterRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ClusterResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Server/Cluster");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Server", "Cluster"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod server_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with ServerServer.
+    #[async_trait]
+    pub trait Server: std::marker::Send + std::marker::Sync + 'static {
+        /// Exact counts, and how things are in one sentence.
+        async fn stats(
+            &self,
+            request: tonic::Request<super::StatsRequest>,
+        ) -> std::result::Result<tonic::Response<super::StatsResponse>, tonic::Status>;
+        /// Counted per minute, queue and kind, and kept for seven days. Steps in which nothing happened are zeros.
+        async fn timeseries(
+            &self,
+            request: tonic::Request<super::TimeseriesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::TimeseriesResponse>,
+            tonic::Status,
+        >;
+        async fn capabilities(
+            &self,
+            request: tonic::Request<super::CapabilitiesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CapabilitiesResponse>,
+            tonic::Status,
+        >;
+        /// Every server answers by itself, also while the store does not.
+        async fn cluster(
+            &self,
+            request: tonic::Request<super::ClusterRequest>,
+        ) -> std::result::Result<tonic::Response<super::ClusterResponse>, tonic::Status>;
+    }
+    #[derive(Debug)]
+    pub struct ServerServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> ServerServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for ServerServer<T>
+    where
+        T: Server,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/ganger.v1.Server/Stats" => {
+                    #[allow(non_camel_case_types)]
+                    struct StatsSvc<T: Server>(pub Arc<T>);
+                    impl<T: Server> tonic::server::UnaryService<super::StatsRequest>
+                    for StatsSvc<T> {
+                        type Response = super::StatsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::StatsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Server>::stats(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StatsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Server/Timeseries" => {
+                    #[allow(non_camel_case_types)]
+                    struct TimeseriesSvc<T: Server>(pub Arc<T>);
+                    impl<T: Server> tonic::server::UnaryService<super::TimeseriesRequest>
+                    for TimeseriesSvc<T> {
+                        type Response = super::TimeseriesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::TimeseriesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Server>::timeseries(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = TimeseriesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Server/Capabilities" => {
+                    #[allow(non_camel_case_types)]
+                    struct CapabilitiesSvc<T: Server>(pub Arc<T>);
+                    impl<
+                        T: Server,
+                    > tonic::server::UnaryService<super::CapabilitiesRequest>
+                    for CapabilitiesSvc<T> {
+                        type Response = super::CapabilitiesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CapabilitiesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Server>::capabilities(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CapabilitiesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Server/Cluster" => {
+                    #[allow(non_camel_case_types)]
+                    struct ClusterSvc<T: Server>(pub Arc<T>);
+                    impl<T: Server> tonic::server::UnaryService<super::ClusterRequest>
+                    for ClusterSvc<T> {
+                        type Response = super::ClusterResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ClusterRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Server>::cluster(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ClusterSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for ServerServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "ganger.v1.Server";
+    impl<T> tonic::server::NamedService for ServerServer<T> {
         const NAME: &'static str = SERVICE_NAME;
     }
 }

@@ -40,6 +40,10 @@ impl Accelerator {
                 | ServiceError::NoSuchView(_)
                 | ServiceError::NoSuchOperation(_)
                 | ServiceError::NoSuchFailure(_)
+                | ServiceError::NoSuchWorker(_)
+                | ServiceError::OperationOver(..)
+                | ServiceError::Invalid(_)
+                | ServiceError::Filter(..)
                 | ServiceError::TooMany(..)
                 | ServiceError::KeyReused
                 | ServiceError::Refused(_)

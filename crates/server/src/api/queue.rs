@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use ganger_core::coordinator::view::QueueView;
-use ganger_core::job::State;
+use ganger_core::job::{SpecError, State};
 use ganger_core::name::QueueName;
-use ganger_core::queue::{Keep, Policy};
+use ganger_core::queue::{Ageing, Keep, Policy, QueueSettings};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use utoipa::ToSchema;
 
@@ -181,6 +181,37 @@ pub struct QueuePut {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<AgeingBody>)]
     pub ageing: Option<OrNone<AgeingBody>>,
+}
+
+impl QueuePut {
+    /// Makes the changes. Bounds are for the check of the whole settings.
+    ///
+    /// # Errors
+    /// A burst is given where there is no rate.
+    pub fn apply(self, settings: &mut QueueSettings) -> Result<(), SpecError> {
+        settings.paused = self.paused.unwrap_or(settings.paused);
+        settings.draining = self.draining.unwrap_or(settings.draining);
+        settings.policy = self.policy.unwrap_or(settings.policy);
+        if let Some(retention) = self.retention {
+            settings.retention.finished = retention.finished.map_or(settings.retention.finished, |k| k.0);
+            settings.retention.dead = retention.dead.map_or(settings.retention.dead, |k| k.0);
+        }
+        let changes = [
+            ("limits.burst", self.limits, &mut settings.limits),
+            ("key_limits.burst", self.key_limits, &mut settings.keys),
+        ];
+        for (field, put, limits) in changes {
+            let Some(put) = put else { continue };
+            let problem = "is given, but there is no rate that it could be the burst of";
+            *limits = put.apply(*limits).ok_or_else(|| SpecError::new(field, problem))?;
+        }
+        settings.block = self.block.map_or(settings.block, |block| block.0);
+        if let Some(ageing) = self.ageing {
+            settings.ageing =
+                ageing.into_option().map(|ageing| Ageing { every: ageing.every.0, at_most: ageing.at_most });
+        }
+        Ok(())
+    }
 }
 
 /// Changes to a queue's retention.

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::{HumanDuration, NewJobRequest, RetryRequest, Timeout};
+use crate::service::Backfilled;
 
 /// A schedule as a client asks for it: one of `cron`, `every` and `at`, and the job that it submits.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -289,6 +290,17 @@ pub struct FiredBody {
     /// In a preview: the instants.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instants: Vec<InstantBody>,
+}
+
+impl From<Backfilled> for FiredBody {
+    fn from(backfilled: Backfilled) -> FiredBody {
+        let shown = |(at, local)| InstantBody { at, local, note: None };
+        FiredBody {
+            considered: backfilled.considered,
+            occurrences: backfilled.occurrences.into_iter().map(Into::into).collect(),
+            instants: backfilled.instants.into_iter().map(shown).collect(),
+        }
+    }
 }
 
 /// One due instant of a schedule, and what became of it.

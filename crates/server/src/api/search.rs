@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::ScanBody;
+use crate::service::{Bucket, Histogram};
 
 /// Matches over time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -19,6 +20,23 @@ pub struct HistogramBody {
     pub buckets: Vec<BucketBody>,
     /// How much was looked at, from the newest on.
     pub scan: ScanBody,
+}
+
+impl From<Histogram> for HistogramBody {
+    fn from(histogram: Histogram) -> HistogramBody {
+        let bucket = |bucket: Bucket| BucketBody {
+            at: bucket.at,
+            count: bucket.count,
+            states: bucket.states.iter().map(|(state, n)| (state.as_str().to_owned(), *n)).collect(),
+        };
+        let matched = usize::try_from(histogram.matched).unwrap_or(usize::MAX);
+        HistogramBody {
+            matched: histogram.matched,
+            step_ms: u64::try_from(histogram.step.as_millis()).unwrap_or(u64::MAX),
+            buckets: histogram.buckets.into_iter().map(bucket).collect(),
+            scan: ScanBody::new(histogram.survey.examined, matched, histogram.survey.complete),
+        }
+    }
 }
 
 /// One interval of a histogram.

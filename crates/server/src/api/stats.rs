@@ -126,6 +126,19 @@ pub struct CapabilitiesBody {
     pub limits: LimitsBody,
 }
 
+impl CapabilitiesBody {
+    /// Those of a server of that version.
+    #[must_use]
+    pub fn new(version: &str) -> CapabilitiesBody {
+        CapabilitiesBody {
+            product: "ganger".into(),
+            version: version.into(),
+            api: vec!["v1".into()],
+            limits: LimitsBody::default(),
+        }
+    }
+}
+
 /// The bounds on what a client can send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LimitsBody {

@@ -4,6 +4,7 @@ use ganger_core::change::Idempotency;
 use ganger_core::job::JobSpec;
 use ganger_core::{Wall, limits};
 use ganger_proto::v1;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 use tonic::metadata::MetadataMap;
@@ -49,30 +50,35 @@ pub(super) fn job(wire: v1::NewJob, exec_allowed: bool) -> Result<JobSpec, Probl
     Ok(spec)
 }
 
-/// The key of a call; its fingerprint is taken from what was understood, because the wire does not
-/// promise an order.
-pub(super) fn idempotency(
-    key: Key,
-    call: &str,
-    jobs: &[JobSpec],
-    now: Wall,
-) -> Result<Option<Idempotency>, Problem> {
+/// The key of a call. Its fingerprint is taken from what was understood, because the wire does not promise an order.
+pub(super) fn keyed(key: Key, fingerprint: [u8; 32], now: Wall) -> Result<Option<Idempotency>, Problem> {
     let key = match key {
         Key::None => return Ok(None),
-        Key::OfRelay(key) => return Ok(Some(relay::key::idempotency(key, fingerprint(call, jobs)?, now))),
+        Key::OfRelay(key) => return Ok(Some(relay::key::idempotency(key, fingerprint, now))),
         Key::OfClient(key) => key,
     };
     if key.len() > limits::KEY_BYTES || key.chars().any(char::is_control) {
         let detail = format!("must be at most {} bytes without control characters", limits::KEY_BYTES);
         return Err(Problem::parameter("idempotency_key", detail));
     }
-    let fingerprint = fingerprint(call, jobs)?;
     // Until tokens exist there is one caller: whoever reaches the server.
     let (scope, until) = ("anyone".into(), now + limits::IDEMPOTENCY_KEPT);
     Ok(Some(Idempotency { scope, key, fingerprint, until }))
 }
 
-fn fingerprint(call: &str, jobs: &[JobSpec]) -> Result<[u8; 32], Problem> {
+/// What tells one call from another under the same key.
+pub(super) fn fingerprint(call: &str, said: &impl Serialize) -> Result<[u8; 32], Problem> {
+    let text = serde_json::to_vec(said)
+        .map_err(|error| Problem::new(Code::ValidationFailed, format!("the call cannot be read: {error}")))?;
+    let mut hash = Sha256::new();
+    hash.update(call.as_bytes());
+    hash.update([0]);
+    hash.update(text);
+    Ok(hash.finalize().into())
+}
+
+/// The same for jobs.
+pub(super) fn fingerprint_of_jobs(call: &str, jobs: &[JobSpec]) -> Result<[u8; 32], Problem> {
     let mut hash = Sha256::new();
     hash.update(call.as_bytes());
     for job in jobs {

@@ -12,21 +12,17 @@ use ganger_core::{JobId, limits};
 use ganger_proto::v1;
 use ganger_proto::v1::jobs_server::Jobs;
 use ganger_store::read::{Related, StoredJob};
-use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 
 use super::intake::Key;
 use super::status::{item, status};
-use super::{intake, shown};
+use super::{exec_allowed, intake, read, shown};
 use crate::accelerator::Taken;
 use crate::api::Durability;
 use crate::http::problem::{Code, Problem};
-use crate::http::{ExecToken, buffered, parents};
+use crate::http::{ExecToken, buffered, cursor, parents};
 use crate::metrics::Metrics;
-use crate::service::{RELATED_MAX, Service, ServiceError, WAIT_MAX};
-
-/// The header that lets a client submit jobs of kind `exec`.
-const EXEC_TOKEN: &str = "x-ganger-exec-token";
+use crate::service::{JobView, RELATED_MAX, Service, ServiceError, WAIT_MAX};
 
 /// The door for programs.
 #[derive(Debug)]
@@ -42,11 +38,11 @@ impl Jobs for JobsDoor {
         &self,
         request: Request<v1::EnqueueRequest>,
     ) -> Result<Response<v1::EnqueueResponse>, Status> {
-        let exec_allowed = self.exec_allowed(request.metadata());
+        let exec_allowed = exec_allowed(self.exec_token.as_ref(), request.metadata());
         let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
         let request = request.into_inner();
         let wire = request.job.ok_or_else(|| missing("job"))?;
-        let spec = intake::job(wire, exec_allowed).map_err(status)?;
+        let spec = intake::job(wire, exec_allowed)?;
         if spec.depends_on.iter().any(|parent| dependency::referenced(parent.job).is_some()) {
             let detail = "field `depends_on` names a job of the same batch, and this is none";
             return Err(status(Problem::new(Code::ValidationFailed, detail)));
@@ -61,7 +57,7 @@ impl Jobs for JobsDoor {
         &self,
         request: Request<v1::EnqueueBatchRequest>,
     ) -> Result<Response<v1::EnqueueBatchResponse>, Status> {
-        let exec_allowed = self.exec_allowed(request.metadata());
+        let exec_allowed = exec_allowed(self.exec_token.as_ref(), request.metadata());
         let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
         let request = request.into_inner();
         bounded(&request.jobs)?;
@@ -122,21 +118,22 @@ impl Jobs for JobsDoor {
                 return Err(status(Problem::parameter("wait", format!("must be from 0 to {most} s"))));
             }
         };
-        let view = self.service.wait(id, wait).await.map_err(status)?;
-        Ok(Response::new(shown::job(view.stored, view.worker)))
+        let view = self.service.wait(id, wait).await?;
+        Ok(Response::new(shown::job(view)))
     }
 
     async fn list(&self, request: Request<v1::ListRequest>) -> Result<Response<v1::ListResponse>, Status> {
-        let query = shown::query(request.into_inner()).map_err(status)?;
-        let page = self.service.list(query).await.map_err(status)?;
+        let query = shown::query(request.into_inner())?;
+        let page = self.service.list(query.clone()).await?;
         let names = self.service.names_of_workers(&page.jobs).await;
         let shown = |stored: StoredJob| {
             let worker = stored.lease.and_then(|lease| names.get(&lease.session).cloned());
-            shown::job(stored, worker)
+            shown::job(JobView { stored, worker, progress: None })
         };
+        let next_cursor = page.next.map(|id| cursor::encode(&query, id)).unwrap_or_default();
         Ok(Response::new(v1::ListResponse {
             jobs: page.jobs.into_iter().map(shown).collect(),
-            next_cursor: page.next.map(|id| id.to_string()).unwrap_or_default(),
+            next_cursor,
             complete: page.complete,
             examined: page.examined as u64,
         }))
@@ -144,19 +141,19 @@ impl Jobs for JobsDoor {
 
     async fn cancel(&self, request: Request<v1::CancelRequest>) -> Result<Response<v1::Job>, Status> {
         let id = job_id(&request.into_inner().id)?;
-        self.service.cancel(id).await.map_err(status)?;
+        self.service.cancel(id).await?;
         self.shown(id).await
     }
 
     async fn replay(&self, request: Request<v1::ReplayRequest>) -> Result<Response<v1::Job>, Status> {
         let id = job_id(&request.into_inner().id)?;
-        self.service.replay(id).await.map_err(status)?;
+        self.service.replay(id).await?;
         self.shown(id).await
     }
 
     async fn run_now(&self, request: Request<v1::RunNowRequest>) -> Result<Response<v1::Job>, Status> {
         let id = job_id(&request.into_inner().id)?;
-        self.service.run_now(id).await.map_err(status)?;
+        self.service.run_now(id).await?;
         self.shown(id).await
     }
 
@@ -165,7 +162,7 @@ impl Jobs for JobsDoor {
         request: Request<v1::AttemptsRequest>,
     ) -> Result<Response<v1::AttemptsResponse>, Status> {
         let id = job_id(&request.into_inner().id)?;
-        let attempts = self.service.attempts(id).await.map_err(status)?;
+        let attempts = self.service.attempts(id).await?;
         let attempts = attempts.into_iter().map(shown::attempt).collect();
         Ok(Response::new(v1::AttemptsResponse { attempts }))
     }
@@ -185,34 +182,54 @@ impl Jobs for JobsDoor {
                 Some(after)
             }
         };
-        let limit = match usize::try_from(request.limit).unwrap_or(usize::MAX) {
-            0 => limits::PAGE_DEFAULT,
-            limit if limit <= RELATED_MAX => limit,
-            limit => {
-                let detail = format!("is {limit}, allowed are 0 to {RELATED_MAX}");
-                return Err(status(Problem::parameter("limit", detail)));
-            }
-        };
-        let page = self.service.related(id, of, after, limit).await.map_err(status)?;
+        let limit = read::limit(request.limit, RELATED_MAX)?;
+        let page = self.service.related(id, of, after, limit).await?;
         Ok(Response::new(v1::RelatedResponse {
             jobs: page.jobs.into_iter().map(|(edge, job)| shown::related(of.far(&edge), edge, job)).collect(),
             next_cursor: page.next.map(|id| id.to_string()).unwrap_or_default(),
         }))
     }
+
+    async fn explain(
+        &self,
+        request: Request<v1::ExplainRequest>,
+    ) -> Result<Response<v1::ExplainResponse>, Status> {
+        let id = job_id(&request.into_inner().id)?;
+        Ok(Response::new(shown::explanation(self.service.explain(id).await?)))
+    }
+
+    async fn histogram(
+        &self,
+        request: Request<v1::HistogramRequest>,
+    ) -> Result<Response<v1::HistogramResponse>, Status> {
+        let request = request.into_inner();
+        let (usual, most) = (limits::HISTOGRAM_BUCKETS_DEFAULT, limits::HISTOGRAM_BUCKETS);
+        let buckets = read::count("buckets", request.buckets, usual, most)?;
+        let jobs = request.jobs.unwrap_or_default();
+        let query = shown::query(v1::ListRequest { cursor: String::new(), limit: 0, ..jobs })?;
+        Ok(Response::new(shown::histogram(self.service.histogram(query, buckets).await?)))
+    }
+
+    async fn logs(&self, request: Request<v1::LogsRequest>) -> Result<Response<v1::LogsResponse>, Status> {
+        let request = request.into_inner();
+        let attempt = Some(request.attempt).filter(|attempt| *attempt != 0);
+        let (attempt, text) = self.service.logs(job_id(&request.id)?, attempt).await?;
+        Ok(Response::new(v1::LogsResponse { attempt, text }))
+    }
+
+    async fn delete(
+        &self,
+        request: Request<v1::DeleteRequest>,
+    ) -> Result<Response<v1::DeleteResponse>, Status> {
+        self.service.delete(job_id(&request.into_inner().id)?).await?;
+        Ok(Response::new(v1::DeleteResponse {}))
+    }
 }
 
 impl JobsDoor {
-    fn exec_allowed(&self, metadata: &MetadataMap) -> bool {
-        let shown = metadata.get(EXEC_TOKEN).and_then(|value| value.to_str().ok());
-        match (&self.exec_token, shown) {
-            (Some(token), Some(shown)) => token.is(shown),
-            (Some(_), None) | (None, _) => false,
-        }
-    }
-
     /// Queues that take nothing new: their jobs must not hold up those of other queues.
     async fn draining(&self) -> Result<HashSet<QueueName>, Status> {
-        let queues = self.service.queues().await.map_err(status)?;
+        let queues = self.service.queues().await?;
         Ok(queues.into_iter().filter(|view| view.settings.draining).map(|view| view.queue).collect())
     }
 
@@ -220,11 +237,14 @@ impl JobsDoor {
     async fn submit(&self, submission: Submission, specs: Vec<JobSpec>) -> Result<TakenIn, Status> {
         let now = self.service.clock().now().wall;
         let Submission { call, key, durability } = submission;
-        let idempotency = intake::idempotency(key, call, &specs, now).map_err(status)?;
+        let idempotency = match key {
+            Key::None => None,
+            key => intake::keyed(key, intake::fingerprint_of_jobs(call, &specs)?, now)?,
+        };
         let lanes: Vec<_> = specs.iter().map(|spec| (spec.queue.clone(), spec.kind.clone())).collect();
         // Also if a standby made it: it may send the call again, and only the ledger would notice.
         let has_key = idempotency.is_some();
-        let taken = buffered::take(&self.service, durability, has_key, specs).await.map_err(status)?;
+        let taken = buffered::take(&self.service, durability, has_key, specs).await?;
         let specs = match taken {
             Taken::Not(specs) => specs,
             Taken::Buffered(ids) => return Ok(self.taken_in(&lanes, created(ids), true)),
@@ -255,8 +275,8 @@ impl JobsDoor {
     }
 
     async fn shown(&self, id: JobId) -> Result<Response<v1::Job>, Status> {
-        let view = self.service.job(id).await.map_err(status)?;
-        Ok(Response::new(shown::job(view.stored, view.worker)))
+        let view = self.service.job(id).await?;
+        Ok(Response::new(shown::job(view)))
     }
 }
 

@@ -1,24 +1,46 @@
-//! The gRPC doors: the stream of a worker, and jobs for programs.
+//! The gRPC doors: the stream of a worker, and for programs what REST offers.
 //!
 //! gRPC is spoken over HTTP/2 only, and not to web pages: a browser speaks HTTP/2 only where there is
 //! TLS, so whatever arrives here in plain HTTP/2 was sent by a program.
 
+mod failures;
 mod intake;
 mod jobs;
+mod keys;
+mod kinds;
+mod operations;
+mod queues;
+mod read;
+mod schedules;
+mod server;
 mod session;
 mod shown;
 mod status;
+mod views;
 mod worker;
+mod workers;
+
+use std::convert::Infallible;
 
 use axum::Router;
 use axum::extract::Request;
 use axum::http::{Version, header};
 use axum::middleware::{self, Next};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use ganger_proto::MESSAGE_BYTES;
+use ganger_proto::v1::failures_server::FailuresServer;
 use ganger_proto::v1::jobs_server::JobsServer;
+use ganger_proto::v1::keys_server::KeysServer;
+use ganger_proto::v1::kinds_server::KindsServer;
+use ganger_proto::v1::operations_server::OperationsServer;
+use ganger_proto::v1::queues_server::QueuesServer;
+use ganger_proto::v1::schedules_server::SchedulesServer;
+use ganger_proto::v1::server_server::ServerServer;
+use ganger_proto::v1::views_server::ViewsServer;
 use ganger_proto::v1::worker_server::WorkerServer;
+use ganger_proto::v1::workers_server::WorkersServer;
 use tonic::Status;
+use tonic::metadata::MetadataMap;
 use tonic::server::NamedService;
 
 use crate::http::ExecToken;
@@ -27,18 +49,56 @@ use crate::metrics::Metrics;
 use crate::relay::{self, Door, Relay};
 use crate::service::Service;
 
+/// The header that lets a client submit jobs of kind `exec`.
+const EXEC_TOKEN: &str = "x-ganger-exec-token";
+
 /// The gRPC services as routes, to be served on the same port as everything else.
-pub fn router(service: &Service, exec_token: Option<ExecToken>, metrics: Metrics, relay: Relay) -> Router {
+pub fn router(
+    service: &Service,
+    exec_token: Option<ExecToken>,
+    metrics: Metrics,
+    version: &'static str,
+    relay: Relay,
+) -> Router {
     let worker = WorkerServer::new(worker::WorkerDoor::new(service.clone()))
         .max_decoding_message_size(MESSAGE_BYTES)
         .max_encoding_message_size(MESSAGE_BYTES);
-    let jobs = JobsServer::new(jobs::JobsDoor { service: service.clone(), exec_token, metrics })
-        .max_decoding_message_size(MESSAGE_BYTES);
-    Router::new()
-        .route_service(&path(&worker), worker)
-        .route_service(&path(&jobs), jobs)
+    let jobs = jobs::JobsDoor { service: service.clone(), exec_token: exec_token.clone(), metrics };
+    let jobs = JobsServer::new(jobs).max_decoding_message_size(MESSAGE_BYTES);
+    let schedules = schedules::SchedulesDoor { service: service.clone(), exec_token };
+    let server = server::ServerDoor { service: service.clone(), version };
+    let router = Router::new().route_service(&path(&worker), worker).route_service(&path(&jobs), jobs);
+    let router = small(router, SchedulesServer::new(schedules));
+    let router = small(router, ServerServer::new(server));
+    let router = small(router, QueuesServer::new(queues::QueuesDoor(service.clone())));
+    let router = small(router, KeysServer::new(keys::KeysDoor(service.clone())));
+    let router = small(router, KindsServer::new(kinds::KindsDoor(service.clone())));
+    let router = small(router, OperationsServer::new(operations::OperationsDoor(service.clone())));
+    let router = small(router, FailuresServer::new(failures::FailuresDoor(service.clone())));
+    let router = small(router, ViewsServer::new(views::ViewsDoor(service.clone())));
+    let router = small(router, WorkersServer::new(workers::WorkersDoor(service.clone())));
+    router
         .layer(middleware::from_fn_with_state((relay, Door::Grpc), relay::through))
         .layer(middleware::from_fn(only_programs))
+}
+
+/// Adds a service whose messages keep to tonic's own limit of 4 MiB.
+fn small<S>(router: Router, service: S) -> Router
+where
+    S: NamedService + tower::Service<Request, Error = Infallible> + Clone + Send + Sync + 'static,
+    S::Response: IntoResponse,
+    S::Future: Send + 'static,
+{
+    router.route_service(&path(&service), service)
+}
+
+/// Whether a call may submit jobs of kind `exec`.
+fn exec_allowed(token: Option<&ExecToken>, metadata: &MetadataMap) -> bool {
+    let shown = metadata.get(EXEC_TOKEN).and_then(|value| value.to_str().ok());
+    match (token, shown) {
+        (Some(token), Some(shown)) => token.is(shown),
+        (Some(_), None) | (None, _) => false,
+    }
 }
 
 /// A refusal as a gRPC client understands it.

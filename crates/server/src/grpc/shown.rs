@@ -3,19 +3,27 @@
 use std::sync::Arc;
 
 use ganger_core::change::AttemptRecord;
+use ganger_core::coordinator::view::Explanation;
 use ganger_core::dependency::Edge;
 use ganger_core::filter::Filter;
 use ganger_core::job::State;
-use ganger_core::{JobId, Wall, limits};
+use ganger_core::{JobId, limits};
+use ganger_proto::convert::{duration_to_wire, moment_to_wire as moment};
 use ganger_proto::v1;
 use ganger_store::read::{ListQuery, StoredJob};
-use prost_types::Timestamp;
 
-use crate::http::problem::{Code, Problem};
+use super::read::{self, given, named_if};
+use crate::http::cursor;
+use crate::http::problem::Problem;
+use crate::service::{Bucket, Histogram, JobView};
 
-/// A job. `worker` is the name of whoever runs it; without it, its session is shown.
-pub(super) fn job(stored: StoredJob, worker: Option<String>) -> v1::Job {
+/// A job. Without the name of whoever runs it, its session is shown.
+pub(super) fn job(view: JobView) -> v1::Job {
+    let JobView { stored, progress, worker } = view;
     let (lease, last, end) = (stored.lease, stored.last_attempt, stored.end);
+    let o = stored.spec.options;
+    let (schedule, schedule_due_at) =
+        o.schedule.map(|origin| (origin.name.to_string(), moment(origin.due_at))).unzip();
     let worker = lease.map(|lease| worker.unwrap_or_else(|| lease.session.to_string()));
     let threads = lease.map(|lease| lease.threads).or_else(|| last.as_ref().map(|last| last.threads));
     v1::Job {
@@ -26,14 +34,21 @@ pub(super) fn job(stored: StoredJob, worker: Option<String>) -> v1::Job {
         priority: stored.spec.priority.into(),
         payload: stored.spec.payload,
         attempt: lease.map_or(stored.standing.attempt, |lease| lease.attempt),
-        max_attempts: stored.spec.options.max_attempts,
+        max_attempts: o.max_attempts,
         created_at: Some(moment(stored.created_at)),
         due_at: Some(moment(stored.due_at)),
         finished_at: end.as_ref().map(|end| moment(end.at)),
         reason: end.as_ref().and_then(|end| end.reason.clone()).unwrap_or_default(),
         result: end.and_then(|end| end.result).unwrap_or_default(),
-        tags: stored.spec.options.tags,
-        unique_key: stored.spec.options.unique_key.unwrap_or_default(),
+        tags: o.tags,
+        unique_key: o.unique_key.unwrap_or_default(),
+        expires_at: o.expires_at.map(moment),
+        concurrency_key: o.concurrency_key.unwrap_or_default(),
+        fair_key: o.fair_key.unwrap_or_default(),
+        schedule: schedule.unwrap_or_default(),
+        schedule_due_at,
+        progress: progress.map(|(fraction, note)| v1::JobProgress { fraction, note }),
+        cancel_requested: stored.cancel_wanted,
         worker: worker.or_else(|| last.as_ref().map(|last| last.worker.clone())).unwrap_or_default(),
         last_error: last.and_then(|last| last.error).unwrap_or_default(),
         threads: threads.unwrap_or_default().into(),
@@ -68,50 +83,76 @@ pub(super) fn attempt(record: AttemptRecord) -> v1::Attempt {
     }
 }
 
+/// Why a job is, or is not, running.
+pub(super) fn explanation(explanation: Explanation) -> v1::ExplainResponse {
+    let gates = explanation.gates.into_iter().map(|gate| v1::Gate {
+        gate: gate.gate.to_string(),
+        closed: gate.closed,
+        evidence: gate.evidence,
+    });
+    v1::ExplainResponse {
+        id: explanation.job.to_string(),
+        state: explanation.state.as_str().into(),
+        summary: explanation.summary,
+        gates: gates.collect(),
+        position: explanation.position.map(|p| v1::Position { ahead: p.ahead as u64, exact: p.exact }),
+        estimate: explanation.estimate.map(duration_to_wire),
+        per_second: explanation.pace,
+        next_step: explanation.next_step.unwrap_or_default(),
+    }
+}
+
+/// Matches over time.
+pub(super) fn histogram(histogram: Histogram) -> v1::HistogramResponse {
+    let bucket = |bucket: Bucket| v1::Bucket {
+        at: Some(moment(bucket.at)),
+        count: bucket.count,
+        states: bucket.states.iter().map(|(state, n)| (state.as_str().to_owned(), *n)).collect(),
+    };
+    v1::HistogramResponse {
+        matched: histogram.matched,
+        step: Some(duration_to_wire(histogram.step)),
+        buckets: histogram.buckets.into_iter().map(bucket).collect(),
+        examined: histogram.survey.examined as u64,
+        complete: histogram.survey.complete,
+    }
+}
+
 /// What a program wants to see listed.
 pub(super) fn query(wire: v1::ListRequest) -> Result<ListQuery, Problem> {
-    let given = |text: String| (!text.is_empty()).then_some(text);
-    let mut states = Vec::with_capacity(wire.states.len());
+    let mut states = Vec::with_capacity(wire.states.len().min(State::ALL.len()));
     for text in &wire.states {
-        let state = ganger_core::job::State::parse(text);
-        states.push(state.ok_or_else(|| Problem::parameter("states", "has a word that is not a state"))?);
+        let state = State::parse(text)
+            .ok_or_else(|| Problem::parameter("states", "has a word that is not a state"))?;
+        if !states.contains(&state) {
+            states.push(state);
+        }
     }
     let filter = match wire.q.trim().is_empty() {
         true => None,
         false => Some(Arc::new(Filter::parse(&wire.q).map_err(|error| Problem::filter("q", error))?)),
     };
-    let limit = match usize::try_from(wire.limit).unwrap_or(usize::MAX) {
-        0 => limits::PAGE_DEFAULT,
-        limit if limit <= limits::PAGE_MAX => limit,
-        limit => {
-            let max = limits::PAGE_MAX;
-            return Err(Problem::parameter("limit", format!("is {limit}, the limit is {max}")));
-        }
-    };
-    Ok(ListQuery {
+    let mut query = ListQuery {
         states,
-        queue: given(wire.queue).map(|text| named("queue", &text)).transpose()?,
-        kind: given(wire.kind).map(|text| named("kind", &text)).transpose()?,
-        tag: given(wire.tag),
-        unique_key: given(wire.unique_key),
-        created_from: wire.created_from.map(|at| wall("created_from", at)).transpose()?,
-        created_before: wire.created_before.map(|at| wall("created_before", at)).transpose()?,
+        queue: named_if("queue", &wire.queue)?,
+        kind: named_if("kind", &wire.kind)?,
+        tag: bounded("tag", wire.tag, limits::TAG_BYTES)?,
+        unique_key: bounded("unique_key", wire.unique_key, limits::KEY_BYTES)?,
+        created_from: read::moment("created_from", wire.created_from)?,
+        created_before: read::moment("created_before", wire.created_before)?,
         filter,
-        before: given(wire.cursor).map(|text| named("cursor", &text)).transpose()?,
-        limit,
-    })
+        before: None,
+        limit: read::limit(wire.limit, limits::PAGE_MAX)?,
+    };
+    if !wire.cursor.is_empty() {
+        query.before = Some(cursor::decode(&query, &wire.cursor)?);
+    }
+    Ok(query)
 }
 
-fn named<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str, text: &str) -> Result<T, Problem> {
-    text.parse().map_err(|error: T::Err| Problem::new(Code::InvalidParameter, format!("`{name}`: {error}")))
-}
-
-fn moment(at: Wall) -> Timestamp {
-    let nanos = i32::try_from(at.0.rem_euclid(1_000_000) * 1_000).unwrap_or(0);
-    Timestamp { seconds: at.0.div_euclid(1_000_000), nanos }
-}
-
-fn wall(name: &str, at: Timestamp) -> Result<Wall, Problem> {
-    let micros = at.seconds.checked_mul(1_000_000).and_then(|m| m.checked_add(i64::from(at.nanos / 1_000)));
-    micros.map(Wall).ok_or_else(|| Problem::parameter(name, "is not a moment"))
+fn bounded(field: &str, text: String, most: usize) -> Result<Option<String>, Problem> {
+    if text.len() > most {
+        return Err(Problem::parameter(field, format!("has {} bytes, the limit is {most}", text.len())));
+    }
+    Ok(given(text))
 }

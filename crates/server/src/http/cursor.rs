@@ -17,7 +17,7 @@ const HASH: usize = 8;
 const LEN: usize = 1 + HASH + 16;
 
 /// The cursor after that job, for that filter.
-pub(super) fn encode(query: &ListQuery, after: JobId) -> String {
+pub(crate) fn encode(query: &ListQuery, after: JobId) -> String {
     let mut bytes = Vec::with_capacity(LEN);
     bytes.push(VERSION);
     bytes.extend(filter_hash(query));
@@ -29,7 +29,7 @@ pub(super) fn encode(query: &ListQuery, after: JobId) -> String {
 ///
 /// # Errors
 /// Not a cursor, or one of another filter.
-pub(super) fn decode(query: &ListQuery, text: &str) -> Result<JobId, Problem> {
+pub(crate) fn decode(query: &ListQuery, text: &str) -> Result<JobId, Problem> {
     let refused = |why: &str| Problem::new(Code::InvalidCursor, why);
     // 25 bytes are 34 characters; longer texts are not even decoded.
     if text.len() > 64 {

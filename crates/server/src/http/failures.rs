@@ -1,11 +1,8 @@
 //! Groups of failures: list, get, and the verbs replay and discard on the dead jobs of a group.
 
-use std::time::Duration;
-
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
-use ganger_core::filter::Filter;
 use ganger_core::fingerprint::Fingerprint;
 use ganger_core::limits;
 use ganger_core::name::Kind;
@@ -16,25 +13,24 @@ use utoipa_axum::routes;
 
 use super::App;
 use super::fields::{self, Object};
-use super::observe::RouteLabel;
 use super::operations::{Wanted, begin, manner};
 use super::problem::{Code, Problem};
-use super::request::{self, Answer, Params, SMALL_BODY, Segment};
+use super::request::{self, Answer, Params, SMALL_BODY, Segment, Verbs};
 use crate::api::{FailureBody, FailuresBody, GroupRequest, OperationBody, PreviewBody, ProblemBody};
-use crate::service::{NewOperation, NewTarget};
+use crate::service::{FAILURES_WINDOW, NewOperation, ServiceError};
 
-/// Verbs of a group, as in `POST /v1/failures/{fingerprint}:replay`.
-pub(super) const VERBS: [&str; 2] = ["replay", "discard"];
-
-/// Groups that were seen within this time are listed, unless told otherwise.
-const WINDOW: Duration = Duration::from_secs(24 * 3600);
+/// What can be done with a group.
+pub(super) const VERBS: Verbs = Verbs {
+    of: "a group",
+    routes: &["/v1/failures/{fingerprint}:replay", "/v1/failures/{fingerprint}:discard"],
+};
 
 #[derive(OpenApi)]
 #[openapi(paths(replay, discard))]
-struct Verbs;
+struct Described;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Verbs::openapi())
+    OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(list))
         .routes(routes!(get))
         .route("/v1/failures/{fingerprint}", axum::routing::post(verb))
@@ -52,21 +48,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     responses((status = 200, body = FailuresBody), (status = 400, body = ProblemBody)))]
 async fn list(State(app): State<App>, params: Params) -> Answer {
     params.only(&["window", "kind", "limit"])?;
-    let window = params.duration("window", limits::LONGEST)?.unwrap_or(WINDOW);
+    let window = params.duration("window", limits::LONGEST)?.unwrap_or(FAILURES_WINDOW);
     let kind = params.parsed::<Kind>("kind")?;
-    let limit = match params.parsed::<usize>("limit")? {
-        None => limits::PAGE_DEFAULT,
-        Some(limit) if (1..=limits::PAGE_MAX).contains(&limit) => limit,
-        Some(limit) => {
-            let detail = format!("is {limit}, allowed are 1 to {}", limits::PAGE_MAX);
-            return Err(Problem::parameter("limit", detail));
-        }
-    };
-    // Of one kind there may be few among many.
-    let read = if kind.is_some() { ganger_core::fingerprint::GROUPS } else { limit };
-    let groups = app.service.failures(app.now().wall - window, read).await?;
-    let of_kind = groups.into_iter().filter(|group| kind.as_ref().is_none_or(|kind| group.kind == *kind));
-    let items = of_kind.take(limit).map(FailureBody::from).collect();
+    let limit = request::limit(&params, limits::PAGE_MAX)?;
+    let groups = app.service.failures(app.now().wall - window, kind, limit).await?;
+    let items = groups.into_iter().map(FailureBody::from).collect();
     Ok(Json(FailuresBody { items }).into_response())
 }
 
@@ -86,17 +72,14 @@ async fn verb(
     params: Params,
     request: Request,
 ) -> Response {
-    let (group, verb) = segment.rsplit_once(':').unwrap_or((&segment, ""));
-    let (label, answer) = match verb {
-        "replay" => ("/v1/failures/{fingerprint}:replay", replay(&app, group, &params, request).await),
-        "discard" => ("/v1/failures/{fingerprint}:discard", discard(&app, group, &params, request).await),
-        _ => {
-            let known = VERBS.join(", ");
-            let detail = format!("a group has the verbs {known}: POST /v1/failures/{{fingerprint}}:replay");
-            return Problem::new(Code::MethodNotAllowed, detail).into_response();
+    let handler = |group, verb| async move {
+        match verb {
+            "replay" => replay(&app, group, &params, request).await,
+            "discard" => discard(&app, group, &params, request).await,
+            _ => Err(VERBS.unknown()),
         }
     };
-    RouteLabel(label).on(answer)
+    VERBS.dispatch(&segment, handler).await
 }
 
 /// Replay the dead jobs of a group
@@ -131,14 +114,9 @@ async fn operate(app: &App, action: Action, group: &str, params: &Params, reques
     let mut object = Object::parse(text, &["dry_run", "rate", "reason"], "")?;
     let (dry_run, rate, reason) = manner(&mut object);
     object.finish().map_err(Problem::fields)?;
-    let group = app.service.failure(fingerprint).await?;
-    let text = format!("state:dead kind:\"{}\" failure:{fingerprint}", group.kind);
-    let filter = Filter::parse(&text).map_err(|error| Problem::filter("/fingerprint", error))?;
-    let target = NewTarget::Filter(text, filter);
-    let new = NewOperation { action, target, rate, reason, id: None, fingerprint: String::new() };
-    let mut wanted = Wanted { new, dry_run };
-    wanted.keyed(app, &headers, &route, &bytes)?;
-    begin(app, wanted).await
+    let target = app.service.dead_of_failure(fingerprint).await?;
+    let new = NewOperation::new(action, target, rate, reason).map_err(ServiceError::from)?;
+    begin(app, Wanted { new, dry_run }, &headers, &route, &bytes).await
 }
 
 fn fingerprint(text: &str) -> Result<Fingerprint, Problem> {

@@ -109,15 +109,11 @@ async fn explain(State(app): State<App>, Segment(id): Segment, params: Params) -
 async fn logs(State(app): State<App>, Segment(id): Segment, params: Params) -> Answer {
     params.only(&["attempt"])?;
     let id = job_id(&id)?;
-    let attempt = match params.parsed::<u32>("attempt")? {
-        Some(0) => return Err(Problem::parameter("attempt", "counts from 1")),
-        Some(attempt) => attempt,
-        None => {
-            let stored = app.service.job(id).await?.stored;
-            stored.lease.map_or(stored.standing.attempt, |lease| lease.attempt)
-        }
-    };
-    let text = if attempt == 0 { String::new() } else { app.service.log(id, attempt).await? };
+    let attempt = params.parsed::<u32>("attempt")?;
+    if attempt == Some(0) {
+        return Err(Problem::parameter("attempt", "counts from 1"));
+    }
+    let (_, text) = app.service.logs(id, attempt).await?;
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }
 

@@ -12,9 +12,8 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::observe::RouteLabel;
 use super::problem::{Code, Problem};
-use super::request::{self, Answer, Params, Segment};
+use super::request::{self, Answer, Params, Segment, Verbs};
 use super::shown::{self, Include};
 use super::{App, buffered, exec_token, fields, intake, parents};
 use crate::accelerator::Taken;
@@ -27,15 +26,16 @@ pub(super) const JOB_BODY: usize = limits::PAYLOAD_BYTES + (64 << 10);
 /// Where a job is submitted.
 pub(super) const PATH: &str = "/v1/jobs";
 
-/// Verbs of a job, as in `POST /v1/jobs/{id}:cancel`.
-pub(super) const VERBS: [&str; 3] = ["cancel", "replay", "run-now"];
+/// What can be done with a job.
+pub(super) const VERBS: Verbs =
+    Verbs { of: "a job", routes: &["/v1/jobs/{id}:cancel", "/v1/jobs/{id}:replay", "/v1/jobs/{id}:run-now"] };
 
 #[derive(OpenApi)]
 #[openapi(paths(cancel, replay, run_now))]
-struct Verbs;
+struct Described;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Verbs::openapi())
+    OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(submit))
         .routes(routes!(delete))
         .route("/v1/jobs/{id}", axum::routing::post(verb))
@@ -227,21 +227,15 @@ async fn verb(
     params: Params,
     request: Request,
 ) -> Response {
-    let path = request.uri().path().to_string();
-    let Some((id, verb)) = segment.rsplit_once(':') else {
-        return Problem::new(
-            Code::MethodNotAllowed,
-            format!("a job has the verbs {}: POST /v1/jobs/{{id}}:cancel", VERBS.join(", ")),
-        )
-        .into_response();
+    let handler = |id, verb| async move {
+        match verb {
+            "cancel" => cancel(&app, id, &params, request).await,
+            "replay" => replay(&app, id, &params, request).await,
+            "run-now" => run_now(&app, id, &params, request).await,
+            _ => Err(VERBS.unknown()),
+        }
     };
-    let (label, answer) = match verb {
-        "cancel" => ("/v1/jobs/{id}:cancel", cancel(&app, id, &params, request).await),
-        "replay" => ("/v1/jobs/{id}:replay", replay(&app, id, &params, request).await),
-        "run-now" => ("/v1/jobs/{id}:run-now", run_now(&app, id, &params, request).await),
-        _ => return super::no_route(&path).into_response(),
-    };
-    RouteLabel(label).on(answer)
+    VERBS.dispatch(&segment, handler).await
 }
 
 /// Cancel a job

@@ -1,7 +1,5 @@
 //! Keys of queues: list, and the verbs close and open.
 
-use std::time::Duration;
-
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
@@ -15,22 +13,25 @@ use utoipa_axum::routes;
 
 use super::App;
 use super::fields::{self, Object};
-use super::observe::RouteLabel;
 use super::problem::{Code, Problem};
-use super::request::{self, Answer, Params, SMALL_BODY, Segment};
+use super::request::{self, Answer, Params, SMALL_BODY, Segment, Verbs};
 use crate::api::{HumanDuration, KeyBody, KeyClose, KeysBody, ProblemBody};
+use crate::service::{ClosedFor, check_key};
 
 #[derive(OpenApi)]
 #[openapi(paths(close, open))]
-struct Verbs;
+struct Described;
 
 /// What can be done with a key.
-pub(super) const VERBS: [&str; 2] = ["close", "open"];
+pub(super) const VERBS: Verbs = Verbs {
+    of: "a key",
+    routes: &["/v1/queues/{queue}/keys/{key}:close", "/v1/queues/{queue}/keys/{key}:open"],
+};
 
 type Place = Result<Path<(String, String)>, PathRejection>;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Verbs::openapi())
+    OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(list))
         .routes(routes!(list_of_queue))
         .route("/v1/queues/{queue}/keys/{key}", axum::routing::post(verb))
@@ -55,10 +56,7 @@ async fn list_of_queue(State(app): State<App>, Segment(queue): Segment, params: 
 
 async fn show(app: &App, queue: Option<QueueName>, params: &Params) -> Answer {
     params.only(&["limit"])?;
-    let limit = params.parsed::<usize>("limit")?.unwrap_or(limits::PAGE_DEFAULT);
-    if !(1..=limits::PAGE_MAX).contains(&limit) {
-        return Err(Problem::parameter("limit", format!("must be from 1 to {}", limits::PAGE_MAX)));
-    }
+    let limit = request::limit(params, limits::PAGE_MAX)?;
     let (keys, total) = app.service.keys(queue, limit).await?;
     Ok(Json(KeysBody { items: keys.into_iter().map(KeyBody::from).collect(), total }).into_response())
 }
@@ -71,18 +69,14 @@ async fn verb(State(app): State<App>, place: Place, params: Params, request: Req
             return Problem::new(Code::InvalidParameter, detail).into_response();
         }
     };
-    // A key may itself contain colons: the verb follows the last one.
-    let (key, verb) = segment.rsplit_once(':').unwrap_or((&segment, ""));
-    let (label, answer) = match verb {
-        "close" => ("/v1/queues/{queue}/keys/{key}:close", close(&app, &queue, key, &params, request).await),
-        "open" => ("/v1/queues/{queue}/keys/{key}:open", open(&app, &queue, key, &params, request).await),
-        _ => {
-            let known = VERBS.join(", ");
-            let detail = format!("a key has the verbs {known}: POST /v1/queues/{{queue}}/keys/{{key}}:close");
-            return Problem::new(Code::MethodNotAllowed, detail).into_response();
+    let handler = |key, verb| async move {
+        match verb {
+            "close" => close(&app, &queue, key, &params, request).await,
+            "open" => open(&app, &queue, key, &params, request).await,
+            _ => Err(VERBS.unknown()),
         }
     };
-    RouteLabel(label).on(answer)
+    VERBS.dispatch(&segment, handler).await
 }
 
 /// Close a key
@@ -122,13 +116,9 @@ fn name(text: &str) -> Result<QueueName, Problem> {
 }
 
 fn valid(key: &str) -> Result<String, Problem> {
-    let wrong = |what: &str| Err(Problem::new(Code::InvalidParameter, format!("the key {what}")));
-    match key {
-        "" => wrong("is empty"),
-        _ if key.len() > limits::KEY_BYTES => wrong(&format!("has more than {} bytes", limits::KEY_BYTES)),
-        _ if key.chars().any(char::is_control) => wrong("contains a control character"),
-        _ => Ok(key.to_owned()),
-    }
+    check_key(key)
+        .map_err(|error| Problem::new(Code::InvalidParameter, format!("the key {}", error.problem)))?;
+    Ok(key.to_owned())
 }
 
 /// Until when a key is to be closed.
@@ -141,21 +131,23 @@ fn until(text: &str, now: Wall) -> Result<Wall, Problem> {
         (false, false) => object.refuse("for", "is missing: for example \"30s\""),
         (true, false) | (false, true) => {}
     }
-    let at = long.map(|long| now + long).or(moment).unwrap_or(now);
-    let field = if long.is_some() { "for" } else { "until" };
-    if !object.is_refused() && at <= now {
-        object.refuse(field, "must lie in the future; a key is opened with :open");
-    } else if at.since(now) > limits::LONGEST + Duration::from_secs(1) {
-        let days = limits::LONGEST.as_secs() / 86_400;
-        object.refuse(field, format!("is longer than {days} days"));
+    let closed = long.map(ClosedFor::For).or(moment.map(ClosedFor::Until));
+    let end = closed.map(|closed| closed.end(now));
+    if let Some(Err(error)) = &end {
+        object.refuse(error.field, error.problem.clone());
     }
     object.finish().map_err(Problem::fields)?;
-    Ok(at)
+    match end {
+        Some(Ok(end)) => Ok(end),
+        // Whatever is missing was refused above.
+        Some(Err(_)) | None => Err(Problem::new(Code::Internal, "the time could not be read")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     const NOW: Wall = Wall(1_700_000_000_000_000);
 

@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::IntoResponse as _;
-use ganger_core::kind::KindSettings;
 use ganger_core::name::Kind;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -55,11 +54,7 @@ async fn put(State(app): State<App>, Segment(kind): Segment, params: Params, req
     let mut object = Object::parse(fields::text(&bytes)?, &["transactional"], "")?;
     let transactional = object.take::<bool>("transactional");
     object.finish().map_err(Problem::fields)?;
-    // Changes are read, made and written under one lock, so that two of them never undo each other.
-    let _one_at_a_time = app.queue_changes.lock().await;
-    let before = app.service.kind(kind.clone()).await?;
-    let settings = KindSettings { transactional: transactional.unwrap_or(before.transactional) };
-    let settings = app.service.put_kind(kind.clone(), settings).await?;
+    let settings = app.service.change_kind(kind.clone(), transactional).await?;
     Ok(Json(KindBody::new(kind, settings)).into_response())
 }
 

@@ -14,7 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::problem::Problem;
-use super::request::{Answer, Params};
+use super::request::{self, Answer, Params};
 use super::shown::{self, Include};
 use super::{App, cursor};
 use crate::api::{JobPage, ProblemBody, ScanBody};
@@ -48,7 +48,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     responses((status = 200, body = JobPage), (status = 400, body = ProblemBody)))]
 async fn list(State(app): State<App>, params: Params) -> Answer {
     params.only(&[&FILTERS[..], &["limit", "cursor", "include"]].concat())?;
-    let mut query = ListQuery { limit: limit(&params)?, ..query(&params)? };
+    let mut query = ListQuery { limit: request::limit(&params, limits::PAGE_MAX)?, ..query(&params)? };
     if let Some(text) = params.one("cursor")? {
         query.before = Some(cursor::decode(&query, text)?);
     }
@@ -103,17 +103,6 @@ pub(super) fn query(params: &Params) -> Result<ListQuery, Problem> {
         before: None,
         limit: limits::PAGE_DEFAULT,
     })
-}
-
-fn limit(params: &Params) -> Result<usize, Problem> {
-    match params.parsed::<usize>("limit")? {
-        None => Ok(limits::PAGE_DEFAULT),
-        Some(limit) if (1..=limits::PAGE_MAX).contains(&limit) => Ok(limit),
-        Some(limit) => {
-            let detail = format!("is {limit}, allowed are 1 to {}", limits::PAGE_MAX);
-            Err(Problem::parameter("limit", detail))
-        }
-    }
 }
 
 fn bounded(params: &Params, name: &str, most: usize) -> Result<Option<String>, Problem> {

@@ -13,7 +13,7 @@ pub mod claim;
 mod cluster;
 pub mod compat;
 pub mod cors;
-mod cursor;
+pub(crate) mod cursor;
 mod event_stream;
 mod events;
 mod exec_token;
@@ -49,6 +49,8 @@ mod timeseries;
 mod views;
 mod workers;
 
+#[cfg(test)]
+mod parity;
 #[cfg(test)]
 mod tests;
 
@@ -131,8 +133,6 @@ pub(crate) struct Shared {
     service: Service,
     options: HttpOptions,
     events: events::Hub,
-    /// Changes of settings are read, changed and written: one at a time.
-    queue_changes: tokio::sync::Mutex<()>,
     /// The OpenAPI document, as text.
     openapi: String,
     /// The same, for people.
@@ -159,7 +159,6 @@ fn assemble(service: Service, options: HttpOptions, events: events::Hub) -> Rout
     let app: App = Arc::new(Shared {
         service,
         events,
-        queue_changes: tokio::sync::Mutex::new(()),
         docs: page::docs(&document),
         openapi: document.to_string(),
         options,

@@ -4,34 +4,30 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use ganger_core::filter::Filter;
 use ganger_core::operation::Action;
 use ganger_core::{JobId, OperationId, limits};
-use sha2::{Digest as _, Sha256};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use uuid::Uuid;
 
 use super::App;
 use super::fields::{self, Object};
-use super::observe::RouteLabel;
 use super::problem::{Code, Problem};
-use super::request::{self, Answer, Params, SMALL_BODY, Segment};
+use super::request::{self, Answer, Params, SMALL_BODY, Segment, Verbs};
 use crate::api::{OperationBody, OperationRequest, OperationsBody, PreviewBody, ProblemBody};
-use crate::service::{NewOperation, NewTarget};
+use crate::service::{Begun, NewOperation, NewTarget, ServiceError};
 
-/// Verbs of an operation, as in `POST /v1/operations/{id}:cancel`.
-pub(super) const VERBS: [&str; 1] = ["cancel"];
+/// What can be done with an operation.
+pub(super) const VERBS: Verbs = Verbs { of: "an operation", routes: &["/v1/operations/{id}:cancel"] };
 
 const FIELDS: &[&str] = &["action", "filter", "ids", "all", "dry_run", "rate", "reason"];
 
 #[derive(OpenApi)]
 #[openapi(paths(cancel))]
-struct Verbs;
+struct Described;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Verbs::openapi())
+    OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(list, start))
         .routes(routes!(get))
         .route("/v1/operations/{id}", axum::routing::post(verb))
@@ -63,9 +59,8 @@ async fn start(State(app): State<App>, params: Params, request: Request) -> Answ
     params.only(&[])?;
     let headers = request.headers().clone();
     let bytes = request::body(request, SMALL_BODY).await?;
-    let mut wanted = read(fields::text(&bytes)?)?;
-    wanted.keyed(&app, &headers, "POST /v1/operations", &bytes)?;
-    begin(&app, wanted).await
+    let wanted = read(fields::text(&bytes)?)?;
+    begin(&app, wanted, &headers, "POST /v1/operations", &bytes).await
 }
 
 /// Get a bulk operation
@@ -83,16 +78,13 @@ async fn verb(
     params: Params,
     request: Request,
 ) -> Response {
-    match segment.rsplit_once(':') {
-        Some((id, "cancel")) => {
-            RouteLabel("/v1/operations/{id}:cancel").on(cancel(&app, id, &params, request).await)
+    let handler = |id, verb| async move {
+        match verb {
+            "cancel" => cancel(&app, id, &params, request).await,
+            _ => Err(VERBS.unknown()),
         }
-        _ => {
-            let known = VERBS.join(", ");
-            let detail = format!("an operation has the verb {known}: POST /v1/operations/{{id}}:cancel");
-            Problem::new(Code::MethodNotAllowed, detail).into_response()
-        }
-    }
+    };
+    VERBS.dispatch(&segment, handler).await
 }
 
 /// Cancel a bulk operation
@@ -105,12 +97,7 @@ async fn cancel(app: &App, id: &str, params: &Params, request: Request) -> Answe
     params.only(&[])?;
     let id = operation_id(id)?;
     request::no_fields(request).await?;
-    let cancelled = app.service.cancel_operation(id).await?;
-    let operation = app.service.operation(id).await?;
-    if !cancelled {
-        let detail = format!("operation {id} is {}", operation.state.as_str());
-        return Err(Problem::new(Code::OperationOver, detail));
-    }
+    let operation = app.service.cancel_operation(id).await?;
     Ok(Json(OperationBody::from(operation)).into_response())
 }
 
@@ -120,30 +107,19 @@ pub(super) struct Wanted {
     pub(super) dry_run: bool,
 }
 
-impl Wanted {
-    /// The key of the request, if it has one, names the operation.
-    pub(super) fn keyed(
-        &mut self,
-        app: &App,
-        headers: &HeaderMap,
-        route: &str,
-        bytes: &[u8],
-    ) -> Result<(), Problem> {
-        if let Some(key) = request::idempotency(headers, app.now().wall, route, bytes)? {
-            self.new.id = Some(named(&key.scope, &key.key));
-            self.new.fingerprint = hexadecimal(&key.fingerprint);
-        }
-        Ok(())
-    }
-}
-
-/// Begins an operation, or tells what it would do.
-pub(super) async fn begin(app: &App, wanted: Wanted) -> Answer {
-    if wanted.dry_run {
-        let preview = app.service.preview_operation(wanted.new).await?;
-        return Ok(Json(PreviewBody::from(preview)).into_response());
-    }
-    let started = app.service.start_operation(wanted.new).await?;
+/// Begins an operation, or tells what it would do. The key of the request, if it has one, names the operation.
+pub(super) async fn begin(
+    app: &App,
+    wanted: Wanted,
+    headers: &HeaderMap,
+    route: &str,
+    bytes: &[u8],
+) -> Answer {
+    let key = request::idempotency(headers, app.now().wall, route, bytes)?;
+    let started = match app.service.begin_operation(wanted.new.keyed(key), wanted.dry_run).await? {
+        Begun::Preview(preview) => return Ok(Json(PreviewBody::from(preview)).into_response()),
+        Begun::Started(started) => started,
+    };
     let location = HeaderValue::from_str(&format!("/v1/operations/{}", started.operation.id));
     let mut response = (StatusCode::ACCEPTED, Json(OperationBody::from(started.operation))).into_response();
     if let Ok(location) = location {
@@ -170,29 +146,25 @@ fn read(text: &str) -> Result<Wanted, Problem> {
     }
     object.finish().map_err(Problem::fields)?;
     let target = match (filter, ids) {
-        (Some(text), _) => {
-            let filter = Filter::parse(&text).map_err(|error| Problem::filter("/filter", error))?;
-            NewTarget::Filter(text, filter)
-        }
-        (None, Some(ids)) => NewTarget::Ids(ids),
+        (Some(text), _) => NewTarget::filter(text)?,
+        (None, Some(ids)) => NewTarget::ids(ids).map_err(ServiceError::from)?,
         (None, None) => NewTarget::All,
     };
     // Whatever is missing was refused above.
     let action = action.unwrap_or(Action::Cancel);
-    let new = NewOperation { action, target, rate, reason, id: None, fingerprint: String::new() };
+    let new = NewOperation::new(action, target, rate, reason).map_err(ServiceError::from)?;
     Ok(Wanted { new, dry_run })
 }
 
 /// How an operation is carried out: only looked at, at which rate, why.
-pub(super) fn manner(object: &mut Object<'_>) -> (bool, u32, Option<String>) {
+pub(super) fn manner(object: &mut Object<'_>) -> (bool, Option<u32>, Option<String>) {
     let dry_run = object.take::<bool>("dry_run").unwrap_or(false);
     let rate = object.integer("rate", 1..=i64::from(limits::OPERATION_RATE));
     let reason = object.take::<String>("reason");
     if reason.as_ref().is_some_and(|reason| reason.len() > limits::REMARK_BYTES) {
         object.refuse("reason", format!("is longer than {} bytes", limits::REMARK_BYTES));
     }
-    let rate = rate.and_then(|rate| u32::try_from(rate).ok()).unwrap_or(limits::OPERATION_RATE_DEFAULT);
-    (dry_run, rate, reason)
+    (dry_run, rate.and_then(|rate| u32::try_from(rate).ok()), reason)
 }
 
 fn action(object: &mut Object<'_>) -> Option<Action> {
@@ -209,7 +181,7 @@ fn action(object: &mut Object<'_>) -> Option<Action> {
     action
 }
 
-/// The jobs that are named, each once.
+/// The jobs that are named.
 fn ids(object: &mut Object<'_>) -> Option<Vec<JobId>> {
     let raw = object.raw("ids")?;
     let elements = match fields::elements(raw, limits::OPERATION_IDS) {
@@ -219,15 +191,10 @@ fn ids(object: &mut Object<'_>) -> Option<Vec<JobId>> {
             return None;
         }
     };
-    if elements.is_empty() {
-        object.refuse("ids", "is empty");
-    }
     let mut ids: Vec<JobId> = Vec::with_capacity(elements.len());
-    let mut known = std::collections::HashSet::new();
     for (place, element) in elements.into_iter().enumerate() {
         match serde_json::from_str::<JobId>(element.get()) {
-            Ok(id) if known.insert(id) => ids.push(id),
-            Ok(_) => {}
+            Ok(id) => ids.push(id),
             Err(error) => {
                 object.refuse(&format!("ids.{place}"), fields::without_place(&error));
                 return None;
@@ -235,18 +202,6 @@ fn ids(object: &mut Object<'_>) -> Option<Vec<JobId>> {
         }
     }
     Some(ids)
-}
-
-/// The operation of a key: the same one for the same key.
-fn named(scope: &str, key: &str) -> OperationId {
-    let hash: [u8; 32] = Sha256::digest(format!("operation\0{scope}\0{key}").as_bytes()).into();
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&hash[..16]);
-    OperationId::from_uuid(Uuid::from_bytes(bytes))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn operation_id(text: &str) -> Result<OperationId, Problem> {

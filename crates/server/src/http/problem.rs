@@ -10,7 +10,7 @@ use ganger_core::filter::FilterError;
 use ganger_core::job::State;
 use ganger_store::StoreError;
 
-use super::parents;
+use super::{intake, parents};
 use crate::api::{FieldProblem, ProblemBody};
 use crate::service::ServiceError;
 
@@ -342,6 +342,10 @@ impl From<ServiceError> for Problem {
             ServiceError::NoSuchView(_) => Problem::new(Code::NoSuchView, detail),
             ServiceError::NoSuchOperation(_) => Problem::new(Code::NoSuchOperation, detail),
             ServiceError::NoSuchFailure(_) => Problem::new(Code::NoSuchFailure, detail),
+            ServiceError::NoSuchWorker(_) => Problem::new(Code::NoSuchWorker, detail),
+            ServiceError::OperationOver(..) => Problem::new(Code::OperationOver, detail),
+            ServiceError::Invalid(error) => Problem::fields(vec![intake::at_field("", &error)]),
+            ServiceError::Filter(field, error) => Problem::filter(&format!("/{field}"), *error),
             ServiceError::TooMany(..) => Problem::new(Code::TooMany, detail),
             ServiceError::KeyReused => Problem::new(Code::IdempotencyKeyReused, detail),
             ServiceError::Refused(refusal) => refusal.into(),

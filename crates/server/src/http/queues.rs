@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
+use ganger_core::coordinator::view::QueueView;
 use ganger_core::name::QueueName;
-use ganger_core::queue::{Ageing, Keep, QueueSettings};
 use tower::ServiceExt as _;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -12,20 +12,23 @@ use utoipa_axum::routes;
 
 use super::App;
 use super::fields::{self, Object};
-use super::intake;
-use super::observe::RouteLabel;
 use super::problem::{Code, Problem};
-use super::request::{self, Answer, Params, SMALL_BODY, Segment};
+use super::request::{self, Answer, Params, SMALL_BODY, Segment, Verbs};
 use crate::api::{
-    AgeingBody, FieldProblem, KeepBody, OrNone, ProblemBody, PurgeBody, QueueBody, QueueLimitsPut, QueuePut,
-    QueuesBody,
+    AgeingBody, OrNone, ProblemBody, PurgeBody, QueueBody, QueueLimitsPut, QueuePut, QueuesBody, RetentionPut,
 };
 
-/// Verbs of a queue, as in `POST /v1/queues/{queue}:pause`.
-pub(super) const VERBS: [&str; 4] = ["pause", "resume", "drain", "purge"];
-
-/// Longest time that final jobs can be kept for, other than for ever.
-const LONGEST_KEPT_DAYS: u64 = 3_660;
+/// What can be done with a queue.
+pub(super) const VERBS: Verbs = Verbs {
+    of: "a queue",
+    routes: &[
+        "/v1/queues/{queue}:pause",
+        "/v1/queues/{queue}:resume",
+        "/v1/queues/{queue}:drain",
+        "/v1/queues/{queue}:purge",
+        "/v1/queues/{queue}:claim",
+    ],
+};
 
 /// What can be set.
 const FIELDS: &[&str] =
@@ -33,10 +36,10 @@ const FIELDS: &[&str] =
 
 #[derive(OpenApi)]
 #[openapi(paths(pause, resume, drain, purge))]
-struct Verbs;
+struct Described;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Verbs::openapi())
+    OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(list))
         .routes(routes!(get, put))
         .route("/v1/queues/{queue}", axum::routing::post(verb))
@@ -59,7 +62,7 @@ async fn list(State(app): State<App>, params: Params) -> Answer {
     responses((status = 200, body = QueueBody)))]
 async fn get(State(app): State<App>, Segment(queue): Segment, params: Params) -> Answer {
     params.only(&[])?;
-    show(&app, name(&queue)?).await
+    show(app.service.queue(name(&queue)?).await?)
 }
 
 /// Set a queue
@@ -73,7 +76,7 @@ async fn put(State(app): State<App>, Segment(queue): Segment, params: Params, re
     let queue = name(&queue)?;
     let bytes = request::body(request, SMALL_BODY).await?;
     let wanted = read(fields::text(&bytes)?)?;
-    try_change(&app, queue, |settings| apply(settings, wanted)).await
+    show(app.service.change_queue(queue, |settings| wanted.apply(settings)).await?)
 }
 
 async fn verb(
@@ -82,21 +85,17 @@ async fn verb(
     params: Params,
     request: Request,
 ) -> Response {
-    // A queue's name may itself contain colons: the verb follows the last one.
-    let (queue, verb) = segment.rsplit_once(':').unwrap_or((&segment, ""));
-    let (label, answer) = match verb {
-        "pause" => ("/v1/queues/{queue}:pause", pause(&app, queue, &params, request).await),
-        "resume" => ("/v1/queues/{queue}:resume", resume(&app, queue, &params, request).await),
-        "drain" => ("/v1/queues/{queue}:drain", drain(&app, queue, &params, request).await),
-        "purge" => ("/v1/queues/{queue}:purge", purge(&app, queue, &params, request).await),
-        "claim" => ("/v1/queues/{queue}:claim", Ok(to_claim(State(app.clone()), request).await)),
-        _ => {
-            let known = VERBS.join(", ");
-            let detail = format!("a queue has the verbs {known}: POST /v1/queues/{{queue}}:pause");
-            return Problem::new(Code::MethodNotAllowed, detail).into_response();
+    let handler = |queue, verb| async move {
+        match verb {
+            "pause" => pause(&app, queue, &params, request).await,
+            "resume" => resume(&app, queue, &params, request).await,
+            "drain" => drain(&app, queue, &params, request).await,
+            "purge" => purge(&app, queue, &params, request).await,
+            "claim" => Ok(to_claim(State(app), request).await),
+            _ => Err(VERBS.unknown()),
         }
     };
-    RouteLabel(label).on(answer)
+    VERBS.dispatch(&segment, handler).await
 }
 
 /// Hands a request to the worker protocol over HTTP.
@@ -125,7 +124,7 @@ fn unrouted(request: Request) -> Request {
     responses((status = 200, body = QueueBody)))]
 async fn pause(app: &App, queue: &str, params: &Params, request: Request) -> Answer {
     let queue = prepare(queue, params, request).await?;
-    change(app, queue, |settings| settings.paused = true).await
+    show(app.service.pause_queue(queue).await?)
 }
 
 /// Resume a queue that was paused or drained
@@ -133,11 +132,7 @@ async fn pause(app: &App, queue: &str, params: &Params, request: Request) -> Ans
     responses((status = 200, body = QueueBody)))]
 async fn resume(app: &App, queue: &str, params: &Params, request: Request) -> Answer {
     let queue = prepare(queue, params, request).await?;
-    change(app, queue, |settings| {
-        settings.paused = false;
-        settings.draining = false;
-    })
-    .await
+    show(app.service.resume_queue(queue).await?)
 }
 
 /// Drain a queue
@@ -147,7 +142,7 @@ async fn resume(app: &App, queue: &str, params: &Params, request: Request) -> An
     responses((status = 200, body = QueueBody)))]
 async fn drain(app: &App, queue: &str, params: &Params, request: Request) -> Answer {
     let queue = prepare(queue, params, request).await?;
-    change(app, queue, |settings| settings.draining = true).await
+    show(app.service.drain_queue(queue).await?)
 }
 
 /// Remove the dead jobs of a queue, for ever
@@ -171,30 +166,8 @@ fn name(text: &str) -> Result<QueueName, Problem> {
         .map_err(|error| Problem::new(Code::InvalidParameter, format!("the name of the queue {error}")))
 }
 
-/// Changes are read, made and written under one lock, so that two of them never undo each other.
-async fn change(app: &App, queue: QueueName, edit: impl FnOnce(&mut QueueSettings)) -> Answer {
-    try_change(app, queue, |settings| {
-        edit(settings);
-        Ok(())
-    })
-    .await
-}
-
-async fn try_change(
-    app: &App,
-    queue: QueueName,
-    edit: impl FnOnce(&mut QueueSettings) -> Result<(), Problem>,
-) -> Answer {
-    let _one_at_a_time = app.queue_changes.lock().await;
-    let mut settings = app.service.queue(queue.clone()).await?.settings;
-    edit(&mut settings)?;
-    settings.check().map_err(|error| Problem::fields(vec![intake::at_field("", &error)]))?;
-    app.service.put_queue(queue.clone(), settings).await?;
-    show(app, queue).await
-}
-
-async fn show(app: &App, queue: QueueName) -> Answer {
-    Ok(Json(QueueBody::from(app.service.queue(queue).await?)).into_response())
+fn show(view: QueueView) -> Answer {
+    Ok(Json(QueueBody::from(view)).into_response())
 }
 
 fn read(text: &str) -> Result<QueuePut, Problem> {
@@ -213,12 +186,8 @@ fn read(text: &str) -> Result<QueuePut, Problem> {
         match Object::parse(raw.get(), &["finished", "dead"], "/retention") {
             Err(_) => object.refuse("retention", "must be an object with `finished`, `dead`"),
             Ok(mut inner) => {
-                let finished = keep(&mut inner, "finished");
-                let dead = keep(&mut inner, "dead");
-                if dead == Some(KeepBody(Keep::None)) {
-                    inner.refuse("dead", "cannot be `none`: a dead job is never dropped unseen");
-                }
-                put.retention = Some(crate::api::RetentionPut { finished, dead });
+                let (finished, dead) = (inner.take("finished"), inner.take("dead"));
+                put.retention = Some(RetentionPut { finished, dead });
                 if let Err(errors) = inner.finish() {
                     object.refuse_all(errors);
                 }
@@ -269,57 +238,18 @@ fn ageing(object: &mut Object<'_>) -> Option<OrNone<AgeingBody>> {
     Some(OrNone::Some(AgeingBody { every: every?, at_most: at_most.unwrap_or(u8::MAX) }))
 }
 
-fn keep(object: &mut Object<'_>, field: &str) -> Option<KeepBody> {
-    let kept: KeepBody = object.take(field)?;
-    match kept.0 {
-        Keep::For(time) if time.is_zero() => {
-            object.refuse(field, "must be longer than 0; \"none\" keeps nothing");
-            None
-        }
-        Keep::For(time) if time.as_secs() > LONGEST_KEPT_DAYS * 86_400 => {
-            object.refuse(field, format!("is longer than {LONGEST_KEPT_DAYS} days; \"forever\" has no end"));
-            None
-        }
-        Keep::For(_) | Keep::None | Keep::Forever => Some(kept),
-    }
-}
-
-fn apply(settings: &mut QueueSettings, put: QueuePut) -> Result<(), Problem> {
-    settings.paused = put.paused.unwrap_or(settings.paused);
-    settings.draining = put.draining.unwrap_or(settings.draining);
-    settings.policy = put.policy.unwrap_or(settings.policy);
-    if let Some(retention) = put.retention {
-        settings.retention.finished = retention.finished.map_or(settings.retention.finished, |k| k.0);
-        settings.retention.dead = retention.dead.map_or(settings.retention.dead, |k| k.0);
-    }
-    let changes =
-        [("/limits", put.limits, &mut settings.limits), ("/key_limits", put.key_limits, &mut settings.keys)];
-    for (pointer, put, limits) in changes {
-        let Some(put) = put else { continue };
-        *limits = put.apply(*limits).ok_or_else(|| {
-            let detail = "is given, but there is no rate that it could be the burst of";
-            Problem::fields(vec![FieldProblem::new(format!("{pointer}/burst"), detail)])
-        })?;
-    }
-    settings.block = put.block.map_or(settings.block, |block| block.0);
-    if let Some(ageing) = put.ageing {
-        settings.ageing =
-            ageing.into_option().map(|ageing| Ageing { every: ageing.every.0, at_most: ageing.at_most });
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ganger_core::queue::Policy;
+    use crate::service::ServiceError;
+    use ganger_core::queue::{Keep, Policy, QueueSettings};
     use std::time::Duration;
 
     #[test]
     fn what_is_left_out_stays_as_it_is() {
         let mut settings = QueueSettings { paused: true, policy: Policy::Spread, ..QueueSettings::default() };
-        apply(&mut settings, read(r#"{"draining": true, "retention": {"finished": "none"}}"#).unwrap())
-            .unwrap();
+        let put = read(r#"{"draining": true, "retention": {"finished": "none"}}"#).unwrap();
+        put.apply(&mut settings).unwrap();
         assert!(settings.paused && settings.draining);
         assert_eq!(settings.policy, Policy::Spread);
         assert_eq!(settings.retention.finished, Keep::None);
@@ -339,13 +269,20 @@ mod tests {
             (r#"{"pause": true}"#, "/pause"),
             (r#"{"limits": 7}"#, "/limits"),
             (r#"{"limits": {"max_running": "many"}}"#, "/limits/max_running"),
+            (r#"{"limits": {"burst": 1}}"#, "/limits/burst"),
             (r#"{"limits": {"max_runing": 1}}"#, "/limits/max_runing"),
             (r#"{"key_limits": {"rate": "fast"}}"#, "/key_limits/rate"),
             (r#"{"block": "soon"}"#, "/block"),
             (r#"{"ageing": {"at_most": 3}}"#, "/ageing/every"),
             (r#"{"ageing": {"every": "1m", "at_most": 256}}"#, "/ageing/at_most"),
         ] {
-            let problem = read(json).unwrap_err();
+            let mut settings = QueueSettings::default();
+            let set = read(json).and_then(|put| {
+                put.apply(&mut settings)
+                    .and_then(|()| settings.check())
+                    .map_err(|e| ServiceError::from(e).into())
+            });
+            let problem: Problem = set.unwrap_err();
             assert_eq!(problem.errors[0].pointer, pointer, "{json}");
         }
     }

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use super::App;
 use super::jobs::job_id;
 use super::problem::Problem;
-use super::request::{Answer, Params, Segment};
+use super::request::{self, Answer, Params, Segment};
 use crate::api::{ProblemBody, RelatedBody, RelatedPage, RelationsBody};
 use crate::service::RELATED_MAX;
 
@@ -59,13 +59,7 @@ async fn children(State(app): State<App>, Segment(id): Segment, params: Params) 
 async fn related(app: &App, id: &str, params: &Params, of: Related) -> Answer {
     params.only(&["limit", "cursor"])?;
     let id = job_id(id)?;
-    let limit = match params.parsed::<usize>("limit")? {
-        None => limits::PAGE_DEFAULT,
-        Some(limit) if (1..=RELATED_MAX).contains(&limit) => limit,
-        Some(limit) => {
-            return Err(Problem::parameter("limit", format!("is {limit}, allowed are 1 to {RELATED_MAX}")));
-        }
-    };
+    let limit = request::limit(params, RELATED_MAX)?;
     let after = match params.one("cursor")? {
         None => None,
         Some(text) => {

@@ -8,7 +8,7 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use ganger_core::change::Idempotency;
 use ganger_core::{Wall, limits};
@@ -16,6 +16,7 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use sha2::{Digest as _, Sha256};
 
 use super::fields::{self, Object};
+use super::observe::RouteLabel;
 use super::problem::{Code, Problem};
 use crate::api::duration;
 use crate::relay;
@@ -41,6 +42,52 @@ impl<S: Send + Sync> FromRequestParts<S> for Segment {
         let path: Result<Path<String>, PathRejection> = Path::from_request_parts(parts, state).await;
         path.map(|Path(text)| Segment(text))
             .map_err(|e| Problem::new(Code::InvalidParameter, format!("the path cannot be read: {e}")))
+    }
+}
+
+/// The verbs of a resource. They share one captured segment with its name, as in `POST /v1/queues/{queue}:pause`.
+pub(super) struct Verbs {
+    /// Whose verbs they are, with its article.
+    pub(super) of: &'static str,
+    /// The route of each, which ends with it.
+    pub(super) routes: &'static [&'static str],
+}
+
+impl Verbs {
+    /// Has a verb answered by its handler, which gets the name and the verb, and counts the answer under the verb's
+    /// route. A name may itself contain colons: the verb follows the last one.
+    pub(super) async fn dispatch<'a, F: Future<Output = Answer>>(
+        &self,
+        segment: &'a str,
+        handler: impl FnOnce(&'a str, &'a str) -> F,
+    ) -> Response {
+        let (name, verb) = segment.rsplit_once(':').unwrap_or((segment, ""));
+        match self.routes.iter().find(|route| verb_of(route) == verb) {
+            Some(route) => RouteLabel(route).on(handler(name, verb).await),
+            None => self.unknown().into_response(),
+        }
+    }
+
+    /// The answer to a verb that is none of these.
+    pub(super) fn unknown(&self) -> Problem {
+        let verbs: Vec<&str> = self.routes.iter().map(|route| verb_of(route)).collect();
+        let (noun, known) = (if verbs.len() == 1 { "verb" } else { "verbs" }, verbs.join(", "));
+        let example = self.routes.first().copied().unwrap_or_default();
+        let detail = format!("{} has the {noun} {known}: POST {example}", self.of);
+        Problem::new(Code::MethodNotAllowed, detail)
+    }
+}
+
+fn verb_of(route: &str) -> &str {
+    route.rsplit_once(':').map_or("", |(_, verb)| verb)
+}
+
+/// A page of at most so many: [`limits::PAGE_DEFAULT`] if nobody says.
+pub(super) fn limit(params: &Params, most: usize) -> Result<usize, Problem> {
+    match params.parsed::<usize>("limit")? {
+        None => Ok(limits::PAGE_DEFAULT),
+        Some(limit) if (1..=most).contains(&limit) => Ok(limit),
+        Some(limit) => Err(Problem::parameter("limit", format!("is {limit}, allowed are 1 to {most}"))),
     }
 }
 

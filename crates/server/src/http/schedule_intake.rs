@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ganger_core::name::ScheduleName;
-use ganger_core::schedule::{Misfire, Overlap, Schedule, When};
+use ganger_core::schedule::{Misfire, Overlap, Schedule, USUAL_WINDOW, When};
 
 use super::fields::Object;
 use super::intake::{self, Context};
@@ -26,9 +26,6 @@ const FIELDS: &[&str] = &[
     "paused",
     "job",
 ];
-
-/// How far back `fire_all` goes when it is not said.
-const USUAL_WINDOW: Duration = Duration::from_secs(3600);
 
 /// A schedule that was read.
 #[derive(Debug)]

@@ -5,10 +5,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use ganger_core::Wall;
-use ganger_core::coordinator::port::{ScheduleRefusal, ScheduleView};
 use ganger_core::limits;
 use ganger_core::name::ScheduleName;
-use ganger_core::schedule::timing::Timing;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -16,29 +14,35 @@ use utoipa_axum::routes;
 use super::App;
 use super::fields::{self, Object};
 use super::intake::Context;
-use super::observe::RouteLabel;
 use super::problem::{Code, Problem};
-use super::request::{self, Answer, Params, SMALL_BODY, Segment};
+use super::request::{self, Answer, Params, SMALL_BODY, Segment, Verbs};
 use super::schedule_intake::{self, Read};
 use crate::api::{
     BackfillRequest, FiredBody, InstantBody, OccurrencesBody, ProblemBody, ScheduleBody, SchedulePreview,
     ScheduleRequest, SchedulesBody, UpcomingBody,
 };
+use crate::service::UPCOMING_DEFAULT;
 
-/// Verbs of a schedule, as in `POST /v1/schedules/{name}:pause`.
-pub(super) const VERBS: [&str; 4] = ["pause", "resume", "run", "backfill"];
+/// What can be done with a schedule.
+pub(super) const VERBS: Verbs = Verbs {
+    of: "a schedule",
+    routes: &[
+        "/v1/schedules/{name}:pause",
+        "/v1/schedules/{name}:resume",
+        "/v1/schedules/{name}:run",
+        "/v1/schedules/{name}:backfill",
+    ],
+};
 
 /// A payload at its limit and everything else a schedule can say.
 const SCHEDULE_BODY: usize = limits::SCHEDULE_PAYLOAD_BYTES + (64 << 10);
-/// Instants that a preview shows.
-const PREVIEWED: usize = 10;
 
 #[derive(OpenApi)]
 #[openapi(paths(pause, resume, run, backfill))]
-struct Verbs;
+struct Described;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Verbs::openapi())
+    OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(list, create))
         .routes(routes!(preview))
         .routes(routes!(get, put, delete))
@@ -56,14 +60,12 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     responses((status = 200, body = SchedulesBody)))]
 async fn list(State(app): State<App>, params: Params) -> Answer {
     params.only(&["limit", "cursor"])?;
-    let limit = limit(&params)?;
+    let limit = request::limit(&params, limits::PAGE_MAX)?;
     let after = params.one("cursor")?.map(cursor).transpose()?;
-    let mut views = app.service.schedules(after, limit + 1).await?;
-    let more = views.len() > limit;
-    views.truncate(limit);
-    let last = views.last().map(|view| view.record.schedule.name.to_string());
-    let items = views.into_iter().map(ScheduleBody::from).collect();
-    Ok(Json(SchedulesBody { items, next_cursor: last.filter(|_| more) }).into_response())
+    let page = app.service.schedule_page(after, limit).await?;
+    let last = page.items.last().map(|view| view.record.schedule.name.to_string());
+    let items = page.items.into_iter().map(ScheduleBody::from).collect();
+    Ok(Json(SchedulesBody { items, next_cursor: last.filter(|_| page.more) }).into_response())
 }
 
 /// Make a schedule
@@ -86,24 +88,9 @@ async fn create(State(app): State<App>, params: Params, request: Request) -> Ans
     responses((status = 200, body = SchedulePreview), (status = 422, body = ProblemBody)))]
 async fn preview(State(app): State<App>, params: Params, request: Request) -> Answer {
     params.only(&[])?;
-    let Read { mut schedule, paused } = read(&app, None, request).await?;
-    let now = app.now().wall;
-    // One that exists may have fired for the last time; whatever else is wrong is wrong here too.
-    let known = app.service.schedule(schedule.name.clone()).await.ok();
-    let timing = match &known {
-        Some(view) if view.record.schedule.when == schedule.when => {
-            Timing::new(&schedule, view.standing.anchor).and_then(|timing| {
-                schedule.check_fields(now)?;
-                Ok(timing)
-            })
-        }
-        Some(_) | None => schedule.check(now),
-    };
-    let timing = timing.map_err(|error| Problem::from(ScheduleRefusal::Invalid(error)))?;
-    if let Some(view) = known {
-        schedule.paused = paused.unwrap_or(view.record.schedule.paused);
-    }
-    let next = timing.upcoming(now, PREVIEWED).into_iter().map(InstantBody::from).collect();
+    let Read { schedule, paused } = read(&app, None, request).await?;
+    let (schedule, next) = app.service.preview_schedule(schedule, paused).await?;
+    let next = next.into_iter().map(InstantBody::from).collect();
     Ok(Json(SchedulePreview { schedule: ScheduleBody::from(&schedule), next }).into_response())
 }
 
@@ -152,16 +139,14 @@ async fn delete(State(app): State<App>, Segment(segment): Segment, params: Param
 async fn next(State(app): State<App>, Segment(segment): Segment, params: Params) -> Answer {
     params.only(&["n"])?;
     let count = match params.parsed::<usize>("n")? {
-        None => PREVIEWED,
+        None => UPCOMING_DEFAULT,
         Some(n) if (1..=limits::UPCOMING).contains(&n) => n,
         Some(n) => {
             return Err(Problem::parameter("n", format!("is {n}, allowed are 1 to {}", limits::UPCOMING)));
         }
     };
-    let view = app.service.schedule(name(&segment)?).await?;
-    let timing = timing(&view)?;
-    let from = app.now().wall.max(view.standing.settled);
-    let items = timing.upcoming(from, count).into_iter().map(InstantBody::from).collect();
+    let upcoming = app.service.upcoming(name(&segment)?, count).await?;
+    let items = upcoming.into_iter().map(InstantBody::from).collect();
     Ok(Json(UpcomingBody { items }).into_response())
 }
 
@@ -174,13 +159,11 @@ async fn next(State(app): State<App>, Segment(segment): Segment, params: Params)
     responses((status = 200, body = OccurrencesBody), (status = 404, body = ProblemBody)))]
 async fn occurrences(State(app): State<App>, Segment(segment): Segment, params: Params) -> Answer {
     params.only(&["limit", "cursor"])?;
-    let limit = limit(&params)?;
+    let limit = request::limit(&params, limits::PAGE_MAX)?;
     let before = params.one("cursor")?.map(cursor::<i64>).transpose()?.map(Wall);
-    let mut rows = app.service.occurrences(name(&segment)?, before, limit + 1).await?;
-    let more = rows.len() > limit;
-    rows.truncate(limit);
-    let next_cursor = rows.last().filter(|_| more).map(|row| row.due_at.0.to_string());
-    let items = rows.into_iter().map(Into::into).collect();
+    let page = app.service.occurrences(name(&segment)?, before, limit).await?;
+    let next_cursor = page.items.last().filter(|_| page.more).map(|row| row.due_at.0.to_string());
+    let items = page.items.into_iter().map(Into::into).collect();
     Ok(Json(OccurrencesBody { items, next_cursor }).into_response())
 }
 
@@ -190,20 +173,16 @@ async fn verb(
     params: Params,
     request: Request,
 ) -> Response {
-    // A schedule's name may itself contain colons: the verb follows the last one.
-    let (name, verb) = segment.rsplit_once(':').unwrap_or((&segment, ""));
-    let (label, answer) = match verb {
-        "pause" => ("/v1/schedules/{name}:pause", pause(&app, name, &params, request).await),
-        "resume" => ("/v1/schedules/{name}:resume", resume(&app, name, &params, request).await),
-        "run" => ("/v1/schedules/{name}:run", run(&app, name, &params, request).await),
-        "backfill" => ("/v1/schedules/{name}:backfill", backfill(&app, name, &params, request).await),
-        _ => {
-            let known = VERBS.join(", ");
-            let detail = format!("a schedule has the verbs {known}: POST /v1/schedules/{{name}}:pause");
-            return Problem::new(Code::MethodNotAllowed, detail).into_response();
+    let handler = |name, verb| async move {
+        match verb {
+            "pause" => pause(&app, name, &params, request).await,
+            "resume" => resume(&app, name, &params, request).await,
+            "run" => run(&app, name, &params, request).await,
+            "backfill" => backfill(&app, name, &params, request).await,
+            _ => Err(VERBS.unknown()),
         }
     };
-    RouteLabel(label).on(answer)
+    VERBS.dispatch(&segment, handler).await
 }
 
 /// Pause a schedule
@@ -236,7 +215,8 @@ async fn resume(app: &App, name: &str, params: &Params, request: Request) -> Ans
 async fn run(app: &App, name: &str, params: &Params, request: Request) -> Answer {
     let name = prepare(name, params, request).await?;
     let rows = app.service.run_schedule(name).await?;
-    Ok(Json(fired(1, rows)).into_response())
+    let occurrences = rows.into_iter().map(Into::into).collect();
+    Ok(Json(FiredBody { considered: 1, occurrences, instants: Vec::new() }).into_response())
 }
 
 /// Make up for a range of the past
@@ -263,21 +243,8 @@ async fn backfill(app: &App, text: &str, params: &Params, request: Request) -> A
     let (Some(from), Some(to)) = (from, to) else {
         return Err(Problem::new(Code::Internal, "the range could not be read"));
     };
-    let view = app.service.schedule(name.clone()).await?;
-    let instants = view.backfill(from, to, app.now().wall).map_err(Problem::from)?;
-    if preview {
-        let timing = timing(&view)?;
-        let shown = |at| InstantBody { at, local: timing.local(at), note: None };
-        let (considered, instants) = (instants.len(), instants.into_iter().map(shown).collect());
-        return Ok(Json(FiredBody { considered, occurrences: Vec::new(), instants }).into_response());
-    }
-    let rows = app.service.backfill_schedule(name, from, to).await?;
-    Ok(Json(fired(instants.len(), rows)).into_response())
-}
-
-fn fired(considered: usize, rows: Vec<ganger_core::schedule::ledger::Occurrence>) -> FiredBody {
-    let occurrences = rows.into_iter().map(Into::into).collect();
-    FiredBody { considered, occurrences, instants: Vec::new() }
+    let backfilled = app.service.backfill_schedule(name, from, to, preview).await?;
+    Ok(Json(FiredBody::from(backfilled)).into_response())
 }
 
 async fn read(app: &App, named: Option<ScheduleName>, request: Request) -> Result<Read, Problem> {
@@ -298,22 +265,6 @@ async fn prepare(text: &str, params: &Params, request: Request) -> Result<Schedu
 fn name(text: &str) -> Result<ScheduleName, Problem> {
     text.parse()
         .map_err(|error| Problem::new(Code::InvalidParameter, format!("the name of the schedule {error}")))
-}
-
-fn timing(view: &ScheduleView) -> Result<Timing, Problem> {
-    Timing::new(&view.record.schedule, view.standing.anchor)
-        .map_err(|error| ScheduleRefusal::Invalid(error).into())
-}
-
-fn limit(params: &Params) -> Result<usize, Problem> {
-    match params.parsed::<usize>("limit")? {
-        None => Ok(limits::PAGE_DEFAULT),
-        Some(limit) if (1..=limits::PAGE_MAX).contains(&limit) => Ok(limit),
-        Some(limit) => {
-            let detail = format!("is {limit}, allowed are 1 to {}", limits::PAGE_MAX);
-            Err(Problem::parameter("limit", detail))
-        }
-    }
 }
 
 fn cursor<T: std::str::FromStr>(text: &str) -> Result<T, Problem> {

@@ -8,7 +8,7 @@ use utoipa_axum::routes;
 
 use super::App;
 use super::request::{Answer, Params};
-use crate::api::{CapabilitiesBody, LimitsBody, StatsBody};
+use crate::api::{CapabilitiesBody, StatsBody};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(stats)).routes(routes!(capabilities))
@@ -30,11 +30,5 @@ async fn stats(State(app): State<App>, params: Params) -> Answer {
     responses((status = 200, body = CapabilitiesBody)))]
 async fn capabilities(State(app): State<App>, params: Params) -> Answer {
     params.only(&[])?;
-    let body = CapabilitiesBody {
-        product: "ganger".into(),
-        version: app.options.version.into(),
-        api: vec!["v1".into()],
-        limits: LimitsBody::default(),
-    };
-    Ok(Json(body).into_response())
+    Ok(Json(CapabilitiesBody::new(app.options.version)).into_response())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
-use ganger_core::timeline::{By, LONGEST_STEP, SHORTEST_STEP, Span, SpanError};
+use ganger_core::timeline::{By, LONGEST_STEP, Span};
 use ganger_core::{Wall, limits};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -16,9 +16,6 @@ use super::request::{Answer, Params};
 use crate::api::{Metric, ProblemBody, TimeseriesBody, duration};
 
 const PARAMS: &[&str] = &["metric", "queue", "kind", "by", "step", "from", "to"];
-
-/// How much is shown when nobody says how much.
-const SHOWN: Duration = Duration::from_secs(3600);
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(timeseries))
@@ -50,28 +47,23 @@ async fn timeseries(State(app): State<App>, params: Params) -> Answer {
             Problem::parameter("metric", format!("must be one of {}", known.join(", ")))
         })?,
     };
-    let span = span(&params, app.now().wall)?;
+    let span = span(&app, &params)?;
     let timeline = app.service.timeline(span).await?;
     Ok(Json(TimeseriesBody::new(metric, timeline)).into_response())
 }
 
-fn span(params: &Params, now: Wall) -> Result<Span, Problem> {
-    let step = params.duration("step", LONGEST_STEP)?.unwrap_or(SHORTEST_STEP);
-    let to = params.parsed::<Wall>("to")?.unwrap_or(now);
+fn span(app: &App, params: &Params) -> Result<Span, Problem> {
+    let step = params.duration("step", LONGEST_STEP)?;
+    let to = params.parsed::<Wall>("to")?;
     let from = match params.one("from")? {
-        None => to - SHOWN,
+        None => None,
         Some(text) => match text.parse::<Wall>() {
-            Ok(from) => from,
-            Err(_) => to - ago(text)?,
+            Ok(from) => Some(from),
+            Err(_) => Some(to.unwrap_or(app.now().wall) - ago(text)?),
         },
     };
-    let mut span = Span::new(from, to, step).map_err(|error| {
-        let parameter = match error {
-            SpanError::Backwards => "from",
-            SpanError::Step | SpanError::TooMany(_) => "step",
-        };
-        Problem::parameter(parameter, error.to_string())
-    })?;
+    let mut span =
+        app.service.span(from, to, step).map_err(|error| Problem::parameter(error.field, error.problem))?;
     span.queue = params.parsed("queue")?;
     span.kind = params.parsed("kind")?;
     span.by = match params.one("by")? {

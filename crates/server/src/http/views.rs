@@ -4,8 +4,6 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
-use ganger_core::filter::Filter;
-use ganger_core::limits;
 use ganger_core::name::QueueName;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -57,16 +55,8 @@ async fn put(State(app): State<App>, Segment(segment): Segment, params: Params, 
     if query.is_none() && !object.is_refused() {
         object.refuse("query", "is missing");
     }
-    if description.as_ref().is_some_and(|text| text.len() > limits::REMARK_BYTES) {
-        object.refuse("description", format!("is longer than {} bytes", limits::REMARK_BYTES));
-    }
     object.finish().map_err(Problem::fields)?;
-    let query = query.unwrap_or_default();
-    Filter::parse(&query).map_err(|error| Problem::filter("/query", error))?;
-    // Changes are read, made and written under one lock, so that there are never too many.
-    let _one_at_a_time = app.queue_changes.lock().await;
-    let view = View { query, description, updated_at: app.now().wall };
-    let new = app.service.put_view(&name, &view).await?;
+    let (view, new) = app.service.put_view(&name, query.unwrap_or_default(), description).await?;
     let status = if new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(shown(name, view))).into_response())
 }

@@ -9,20 +9,19 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::App;
-use super::observe::RouteLabel;
 use super::problem::{Code, Problem};
-use super::request::{self, Answer, Params, Segment};
+use super::request::{self, Answer, Params, Segment, Verbs};
 use crate::api::{ProblemBody, WorkerBody, WorkersBody};
 
-/// Verbs of a worker, as in `POST /v1/workers/{id}:drain`.
-pub(super) const VERBS: [&str; 1] = ["drain"];
+/// What can be done with a worker.
+pub(super) const VERBS: Verbs = Verbs { of: "a worker", routes: &["/v1/workers/{id}:drain"] };
 
 #[derive(OpenApi)]
 #[openapi(paths(drain))]
-struct Verbs;
+struct Described;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Verbs::openapi())
+    OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(list))
         .routes(routes!(get))
         .route("/v1/workers/{id}", axum::routing::post(verb))
@@ -43,7 +42,8 @@ async fn list(State(app): State<App>, params: Params) -> Answer {
     responses((status = 200, body = WorkerBody), (status = 404, body = ProblemBody)))]
 async fn get(State(app): State<App>, Segment(id): Segment, params: Params) -> Answer {
     params.only(&[])?;
-    show(&app, worker_id(&id)?).await
+    let worker = app.service.worker(worker_id(&id)?).await?;
+    Ok(Json(WorkerBody::from(worker)).into_response())
 }
 
 async fn verb(
@@ -52,15 +52,13 @@ async fn verb(
     params: Params,
     request: Request,
 ) -> Response {
-    match segment.rsplit_once(':') {
-        Some((id, "drain")) => {
-            RouteLabel("/v1/workers/{id}:drain").on(drain(&app, id, &params, request).await)
+    let handler = |id, verb| async move {
+        match verb {
+            "drain" => drain(&app, id, &params, request).await,
+            _ => Err(VERBS.unknown()),
         }
-        _ => {
-            let detail = format!("a worker has the verb {}: POST /v1/workers/{{id}}:drain", VERBS.join(", "));
-            Problem::new(Code::MethodNotAllowed, detail).into_response()
-        }
-    }
+    };
+    VERBS.dispatch(&segment, handler).await
 }
 
 /// Drain a worker
@@ -72,16 +70,8 @@ async fn drain(app: &App, id: &str, params: &Params, request: Request) -> Answer
     params.only(&[])?;
     let id = worker_id(id)?;
     request::no_fields(request).await?;
-    app.service.drain_worker(id).await?;
-    show(app, id).await
-}
-
-async fn show(app: &App, id: SessionId) -> Answer {
-    let worker = app.service.workers().await?.into_iter().find(|worker| worker.session == id);
-    match worker {
-        Some(worker) => Ok(Json(WorkerBody::from(worker)).into_response()),
-        None => Err(Problem::new(Code::NoSuchWorker, format!("there is no worker {id}"))),
-    }
+    let worker = app.service.drain_worker(id).await?;
+    Ok(Json(WorkerBody::from(worker)).into_response())
 }
 
 fn worker_id(text: &str) -> Result<SessionId, Problem> {

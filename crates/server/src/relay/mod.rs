@@ -57,7 +57,8 @@ use crate::service::Service;
 use call::Call;
 use hold::Waiting;
 use measures::Ended;
-use route::{Place, Route};
+use route::Place;
+pub(crate) use route::Route;
 use seal::{Refused, SEAL, Seal};
 use upstream::{Carried, Upstream};
 

@@ -8,15 +8,15 @@ use ganger_core::{JobId, Wall};
 
 /// How a request is treated by a server that does not lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Route {
-    pub(super) place: Place,
-    pub(super) again: Again,
-    pub(super) body: Reading,
+pub(crate) struct Route {
+    pub(crate) place: Place,
+    pub(crate) again: Again,
+    pub(crate) body: Reading,
 }
 
 /// Where a request is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// By the server that was asked, whoever leads.
     Here,
     /// Here if this job is final: then the store knows all there is to know.
@@ -27,7 +27,7 @@ pub(super) enum Place {
 
 /// Whether a request whose answer was lost may be sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Again {
+pub(crate) enum Again {
     /// Doing it twice is doing it once, and the second answer is as good as the first.
     Harmless,
     /// It is, under an idempotency key.
@@ -38,7 +38,7 @@ pub(super) enum Again {
 
 /// How the body of a request is passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(crate) enum Reading {
     /// Read first and kept, so that it can be sent again.
     Kept,
     /// Passed on as it comes.
@@ -48,12 +48,59 @@ pub(super) enum Reading {
 /// Paths below these tell about the server that was asked, never change, or are in the store for everyone.
 const HERE: &[&str] =
     &["/livez", "/readyz", "/metrics", "/v1/cluster", "/v1/stats/timeseries", "/v1/docs", "/ui"];
+/// The same of calls.
+const CALLS_HERE: &[&str] = &["Server/Cluster", "Server/Timeseries"];
+/// Calls that read, or whose second time is like the first.
+const HARMLESS_CALLS: &[&str] = &[
+    "Jobs/Get",
+    "Jobs/List",
+    "Jobs/Attempts",
+    "Jobs/Related",
+    "Jobs/Explain",
+    "Jobs/Histogram",
+    "Jobs/Logs",
+    "Worker/ReportDeath",
+    "Workers/List",
+    "Workers/Get",
+    "Workers/Drain",
+    "Queues/List",
+    "Queues/Get",
+    "Queues/Put",
+    "Queues/Pause",
+    "Queues/Resume",
+    "Queues/Drain",
+    "Keys/List",
+    "Keys/Close",
+    "Keys/Open",
+    "Kinds/List",
+    "Kinds/Get",
+    "Kinds/Put",
+    "Schedules/List",
+    "Schedules/Get",
+    "Schedules/Put",
+    "Schedules/Preview",
+    "Schedules/Next",
+    "Schedules/Occurrences",
+    "Schedules/Pause",
+    "Schedules/Resume",
+    "Operations/List",
+    "Operations/Get",
+    "Failures/List",
+    "Failures/Get",
+    "Views/List",
+    "Views/Get",
+    "Views/Put",
+    "Server/Stats",
+    "Server/Timeseries",
+    "Server/Capabilities",
+    "Server/Cluster",
+];
 /// What can be read of a final job without asking the leader.
 const HISTORY: &[&str] = &["attempts", "result", "payload", "logs"];
 
 impl Route {
     /// The route of a request.
-    pub(super) fn of(method: &Method, uri: &Uri) -> Route {
+    pub(crate) fn of(method: &Method, uri: &Uri) -> Route {
         let path = uri.path();
         if let Some(call) = path.strip_prefix("/ganger.v1.") {
             return Route::of_call(call);
@@ -72,14 +119,15 @@ impl Route {
     }
 
     fn of_call(call: &str) -> Route {
-        let (again, body) = match call {
-            "Jobs/Enqueue" | "Jobs/EnqueueBatch" => (Again::Keyed, Reading::Kept),
-            "Jobs/Get" | "Jobs/List" | "Jobs/Attempts" | "Jobs/Related" => (Again::Harmless, Reading::Kept),
-            "Worker/ReportDeath" => (Again::Harmless, Reading::Kept),
-            "Worker/Session" => (Again::No, Reading::Passing),
-            _ => (Again::No, Reading::Kept),
+        let place = if CALLS_HERE.contains(&call) { Place::Here } else { Place::Leader };
+        let body = if call == "Worker/Session" { Reading::Passing } else { Reading::Kept };
+        let again = match call {
+            "Jobs/Enqueue" | "Jobs/EnqueueBatch" => Again::Keyed,
+            "Operations/Start" | "Failures/Replay" | "Failures/Discard" => Again::Keyed,
+            _ if HARMLESS_CALLS.contains(&call) => Again::Harmless,
+            _ => Again::No,
         };
-        Route { place: Place::Leader, again, body }
+        Route { place, again, body }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Saved views: filters with a name.
 
-use ganger_core::Wall;
 use ganger_core::coordinator::port::{Ask, Reply};
 use ganger_core::document::{Collection, DOCUMENTS, Document};
+use ganger_core::filter::Filter;
+use ganger_core::job::SpecError;
+use ganger_core::{Wall, limits};
 use serde::{Deserialize, Serialize};
 
 use super::ask::misplaced;
@@ -46,20 +48,33 @@ impl Service {
         found.map(|(_, view)| view).ok_or_else(|| ServiceError::NoSuchView(name.into()))
     }
 
-    /// Sets a view, a new one or one that is there. `true` if it is new. Called by one at a time.
+    /// Sets a view, a new one or one that is there. `true` if it is new.
     ///
     /// # Errors
-    /// There are too many, or the write fails.
-    pub async fn put_view(&self, name: &str, view: &View) -> Answer<bool> {
+    /// Its filter cannot be understood, its description is too long, there are too many, or the write fails.
+    pub async fn put_view(
+        &self,
+        name: &str,
+        query: String,
+        description: Option<String>,
+    ) -> Answer<(View, bool)> {
+        if description.as_ref().is_some_and(|text| text.len() > limits::REMARK_BYTES) {
+            let most = limits::REMARK_BYTES;
+            return Err(SpecError::new("description", format!("is longer than {most} bytes")).into());
+        }
+        Filter::parse(&query).map_err(|error| ServiceError::Filter("query", Box::new(error)))?;
+        let view = View { query, description, updated_at: self.0.clock.now().wall };
+        // Changes are read, made and written under one lock, so that there are never too many.
+        let _one_at_a_time = self.0.changes.lock().await;
         let views = self.views().await?;
         let new = views.iter().all(|(known, _)| known != name);
         if new && views.len() >= DOCUMENTS {
             return Err(ServiceError::TooMany("views", DOCUMENTS));
         }
         // A document of texts and moments always serialises.
-        let body = serde_json::to_string(view).unwrap_or_default();
+        let body = serde_json::to_string(&view).unwrap_or_default();
         self.put_document(Collection::View, name, Some(body)).await?;
-        Ok(new)
+        Ok((view, new))
     }
 
     /// Forgets a view.

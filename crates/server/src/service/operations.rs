@@ -1,12 +1,15 @@
 //! Bulk operations: asked for, looked at beforehand, followed, stopped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use ganger_core::change::Idempotency;
 use ganger_core::filter::Filter;
-use ganger_core::job::State;
+use ganger_core::job::{SpecError, State};
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::operation::{Action, Operation, Target};
 use ganger_core::{JobId, OperationId, limits};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
 
 use super::search::Survey;
 use super::{Answer, Service, ServiceError};
@@ -45,6 +48,78 @@ pub enum NewTarget {
     All,
 }
 
+impl NewOperation {
+    /// One that keeps to the bounds; the usual rate if none is given.
+    ///
+    /// # Errors
+    /// The rate or the reason is out of bounds.
+    pub fn new(
+        action: Action,
+        target: NewTarget,
+        rate: Option<u32>,
+        reason: Option<String>,
+    ) -> Result<NewOperation, SpecError> {
+        let rate = rate.unwrap_or(limits::OPERATION_RATE_DEFAULT);
+        if !(1..=limits::OPERATION_RATE).contains(&rate) {
+            let most = limits::OPERATION_RATE;
+            return Err(SpecError::new("rate", format!("is {rate}, allowed are 1 to {most}")));
+        }
+        if reason.as_ref().is_some_and(|reason| reason.len() > limits::REMARK_BYTES) {
+            let most = limits::REMARK_BYTES;
+            return Err(SpecError::new("reason", format!("is longer than {most} bytes")));
+        }
+        Ok(NewOperation { action, target, rate, reason, id: None, fingerprint: String::new() })
+    }
+
+    /// The key of its request, if there is one, names the operation.
+    #[must_use]
+    pub fn keyed(self, key: Option<Idempotency>) -> NewOperation {
+        let Some(key) = key else { return self };
+        let hash: [u8; 32] =
+            Sha256::digest(format!("operation\0{}\0{}", key.scope, key.key).as_bytes()).into();
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hash[..16]);
+        let fingerprint = key.fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
+        NewOperation { id: Some(OperationId::from_uuid(Uuid::from_bytes(bytes))), fingerprint, ..self }
+    }
+}
+
+impl NewTarget {
+    /// The jobs that a filter means.
+    ///
+    /// # Errors
+    /// It cannot be understood.
+    pub fn filter(text: String) -> Answer<NewTarget> {
+        let filter = Filter::parse(&text).map_err(|error| ServiceError::Filter("filter", Box::new(error)))?;
+        Ok(NewTarget::Filter(text, filter))
+    }
+
+    /// These jobs, each once.
+    ///
+    /// # Errors
+    /// There is none, or there are too many.
+    pub fn ids(ids: Vec<JobId>) -> Result<NewTarget, SpecError> {
+        if ids.is_empty() {
+            return Err(SpecError::new("ids", "is empty"));
+        }
+        if ids.len() > limits::OPERATION_IDS {
+            let (n, most) = (ids.len(), limits::OPERATION_IDS);
+            return Err(SpecError::new("ids", format!("has {n} elements, the limit is {most}")));
+        }
+        let mut known = HashSet::with_capacity(ids.len());
+        Ok(NewTarget::Ids(ids.into_iter().filter(|id| known.insert(*id)).collect()))
+    }
+}
+
+/// What became of asking for an operation, or for a look at it.
+#[derive(Clone, Debug)]
+pub enum Begun {
+    /// It is under way.
+    Started(Started),
+    /// What it would do.
+    Preview(Preview),
+}
+
 /// What became of asking for an operation.
 #[derive(Clone, Debug)]
 pub struct Started {
@@ -76,6 +151,17 @@ pub struct Preview {
 impl Service {
     pub(crate) fn operations_book(&self) -> &Operations {
         &self.0.operations
+    }
+
+    /// Begins a bulk operation, or, for a dry run, tells what it would do.
+    ///
+    /// # Errors
+    /// As of [`Service::start_operation`] and [`Service::preview_operation`].
+    pub async fn begin_operation(&self, new: NewOperation, dry_run: bool) -> Answer<Begun> {
+        match dry_run {
+            true => self.preview_operation(new).await.map(Begun::Preview),
+            false => self.start_operation(new).await.map(Begun::Started),
+        }
     }
 
     /// Begins a bulk operation. It is durable when this answers.
@@ -137,12 +223,17 @@ impl Service {
         found.ok_or(ServiceError::NoSuchOperation(id))
     }
 
-    /// Stops a bulk operation; what it has done stays done. `false` if it was over.
+    /// Stops a bulk operation; what it has done stays done.
     ///
     /// # Errors
-    /// There is no such operation, or the write fails.
-    pub async fn cancel_operation(&self, id: OperationId) -> Answer<bool> {
-        self.0.operations.cancel(self, id).await
+    /// There is no such operation, it is over, or the write fails.
+    pub async fn cancel_operation(&self, id: OperationId) -> Answer<Operation> {
+        let cancelled = self.0.operations.cancel(self, id).await?;
+        let operation = self.operation(id).await?;
+        match cancelled {
+            true => Ok(operation),
+            false => Err(ServiceError::OperationOver(id, operation.state)),
+        }
     }
 
     fn operation_of(&self, new: NewOperation) -> Operation {

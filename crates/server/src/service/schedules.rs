@@ -1,11 +1,12 @@
 //! Schedules: reading and changing them, and their ledgers.
 
-use ganger_core::Wall;
 use ganger_core::coordinator::port::{Ask, Reply, ScheduleAsk, ScheduleRefusal, ScheduleReply, ScheduleView};
 use ganger_core::ids::ScheduleId;
 use ganger_core::name::ScheduleName;
 use ganger_core::schedule::Schedule;
 use ganger_core::schedule::ledger::Occurrence;
+use ganger_core::schedule::timing::{Timing, Upcoming};
+use ganger_core::{Wall, limits};
 
 use super::ask::misplaced;
 use super::{Answer, Service, ServiceError};
@@ -21,7 +22,51 @@ pub struct ScheduleSet {
     pub changed: bool,
 }
 
+/// Instants to come that are shown when nobody says how many.
+pub const UPCOMING_DEFAULT: usize = 10;
+
+/// A page of a list, and whether there is more.
+#[derive(Clone, Debug)]
+pub struct SchedulePage<T> {
+    /// Those of this page.
+    pub items: Vec<T>,
+    /// There are others after them.
+    pub more: bool,
+}
+
+impl<T> SchedulePage<T> {
+    /// One more than the page holds was read, to know whether there is more.
+    fn of(mut items: Vec<T>, limit: usize) -> SchedulePage<T> {
+        let more = items.len() > limit;
+        items.truncate(limit);
+        SchedulePage { items, more }
+    }
+}
+
+/// What a backfill came to.
+#[derive(Clone, Debug)]
+pub struct Backfilled {
+    /// Instants that were looked at.
+    pub considered: usize,
+    /// What was written about them.
+    pub occurrences: Vec<Occurrence>,
+    /// For a preview: the instants, with their local times.
+    pub instants: Vec<(Wall, String)>,
+}
+
 impl Service {
+    /// A page of schedules by name, after that one.
+    ///
+    /// # Errors
+    /// There is no leader.
+    pub async fn schedule_page(
+        &self,
+        after: Option<ScheduleName>,
+        limit: usize,
+    ) -> Answer<SchedulePage<ScheduleView>> {
+        Ok(SchedulePage::of(self.schedules(after, limit + 1).await?, limit))
+    }
+
     /// Schedules by name, after that one, at most so many.
     ///
     /// # Errors
@@ -58,6 +103,44 @@ impl Service {
         self.set(ScheduleAsk::Put { schedule: Box::new(schedule), id, only_new }).await
     }
 
+    /// Checks a schedule, and tells what it would be and when it would fire. Nothing is changed.
+    ///
+    /// # Errors
+    /// It is not valid.
+    pub async fn preview_schedule(
+        &self,
+        mut schedule: Schedule,
+        paused: Option<bool>,
+    ) -> Answer<(Schedule, Vec<Upcoming>)> {
+        let now = self.0.clock.now().wall;
+        // One that exists may have fired for the last time; whatever else is wrong is wrong here too.
+        let known = self.schedule(schedule.name.clone()).await.ok();
+        let timing = match &known {
+            Some(view) if view.record.schedule.when == schedule.when => {
+                Timing::new(&schedule, view.standing.anchor).and_then(|timing| {
+                    schedule.check_fields(now)?;
+                    Ok(timing)
+                })
+            }
+            Some(_) | None => schedule.check(now),
+        };
+        let timing = timing.map_err(|error| ServiceError::Refused(ScheduleRefusal::Invalid(error).into()))?;
+        if let Some(view) = known {
+            schedule.paused = paused.unwrap_or(view.record.schedule.paused);
+        }
+        Ok((schedule, timing.upcoming(now, UPCOMING_DEFAULT)))
+    }
+
+    /// When a schedule fires next; a paused one as if it were not.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub async fn upcoming(&self, name: ScheduleName, count: usize) -> Answer<Vec<Upcoming>> {
+        let view = self.schedule(name).await?;
+        let from = self.0.clock.now().wall.max(view.standing.settled);
+        Ok(timing(&view)?.upcoming(from, count.min(limits::UPCOMING)))
+    }
+
     /// Pauses or resumes a schedule.
     ///
     /// # Errors
@@ -85,20 +168,31 @@ impl Service {
         self.fire(ScheduleAsk::Run(name)).await
     }
 
-    /// Fires the instants of a range that did not fire.
+    /// Fires the instants of a range that did not fire, or only tells which there are.
     ///
     /// # Errors
-    /// The range cannot be made up for, or the write fails.
+    /// There is none of that name, the range cannot be made up for, or the write fails.
     pub async fn backfill_schedule(
         &self,
         name: ScheduleName,
         from: Wall,
         to: Wall,
-    ) -> Answer<Vec<Occurrence>> {
-        self.fire(ScheduleAsk::Backfill { name, from, to }).await
+        preview: bool,
+    ) -> Answer<Backfilled> {
+        let view = self.schedule(name.clone()).await?;
+        let refused = |refusal: ScheduleRefusal| ServiceError::Refused(refusal.into());
+        let instants = view.backfill(from, to, self.0.clock.now().wall).map_err(refused)?;
+        let considered = instants.len();
+        if preview {
+            let timing = timing(&view)?;
+            let instants = instants.into_iter().map(|at| (at, timing.local(at))).collect();
+            return Ok(Backfilled { considered, occurrences: Vec::new(), instants });
+        }
+        let occurrences = self.fire(ScheduleAsk::Backfill { name, from, to }).await?;
+        Ok(Backfilled { considered, occurrences, instants: Vec::new() })
     }
 
-    /// The ledger of a schedule, newest first, from before an instant on.
+    /// A page of the ledger of a schedule, newest first, from before an instant on.
     ///
     /// # Errors
     /// There is none of that name, or the store cannot be read.
@@ -107,9 +201,9 @@ impl Service {
         name: ScheduleName,
         before: Option<Wall>,
         limit: usize,
-    ) -> Answer<Vec<Occurrence>> {
+    ) -> Answer<SchedulePage<Occurrence>> {
         let id = self.schedule(name).await?.record.id;
-        Ok(self.0.store.occurrences(id, before, limit).await?)
+        Ok(SchedulePage::of(self.0.store.occurrences(id, before, limit + 1).await?, limit))
     }
 
     async fn set(&self, ask: ScheduleAsk) -> Answer<ScheduleSet> {
@@ -132,4 +226,9 @@ impl Service {
         let Reply::Schedule(reply) = self.ask(Ask::Schedule(ask)).await? else { return Err(misplaced()) };
         Ok(reply)
     }
+}
+
+fn timing(view: &ScheduleView) -> Answer<Timing> {
+    Timing::new(&view.record.schedule, view.standing.anchor)
+        .map_err(|error| ServiceError::Refused(ScheduleRefusal::Invalid(error).into()))
 }

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use ganger_core::coordinator::port::{Ask, Reply};
-use ganger_core::fingerprint::{FailureGroup, Fingerprint, GROUPS};
-use ganger_core::{JobId, Wall, limits};
+use ganger_core::{JobId, limits};
 use ganger_store::read::{ListQuery, Page, StoredJob};
 
 use super::ask::misplaced;
@@ -143,23 +142,5 @@ impl Service {
             accelerator.deleted(&ids, &answer).await;
         }
         answer
-    }
-
-    /// Groups of failures that were seen since, the last seen first.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub async fn failures(&self, since: Wall, limit: usize) -> Answer<Vec<FailureGroup>> {
-        Ok(self.0.store.failures(since, limit).await?)
-    }
-
-    /// One group of failures.
-    ///
-    /// # Errors
-    /// There is no such group, or the store cannot be read.
-    pub async fn failure(&self, fingerprint: Fingerprint) -> Answer<FailureGroup> {
-        let groups = self.failures(Wall(i64::MIN), GROUPS).await?;
-        let found = groups.into_iter().find(|group| group.fingerprint == fingerprint);
-        found.ok_or(ServiceError::NoSuchFailure(fingerprint))
     }
 }

@@ -1,12 +1,40 @@
 //! How things are, and what happened over time.
 
+use std::time::Duration;
+
+use ganger_core::Wall;
 use ganger_core::coordinator::view::Stats;
-use ganger_core::timeline::{Span, Timeline};
+use ganger_core::job::SpecError;
+use ganger_core::timeline::{SHORTEST_STEP, Span, SpanError, Timeline};
 use ganger_core::verdict::Verdict;
 
 use super::{Answer, Service};
 
+/// How much is shown when nobody says how much.
+const SHOWN: Duration = Duration::from_secs(3600);
+
 impl Service {
+    /// The span from one moment to another: the last hour, in minutes, unless told otherwise.
+    ///
+    /// # Errors
+    /// There is no such span; the field names what is to blame.
+    pub fn span(
+        &self,
+        from: Option<Wall>,
+        to: Option<Wall>,
+        step: Option<Duration>,
+    ) -> Result<Span, SpecError> {
+        let to = to.unwrap_or(self.0.clock.now().wall);
+        let from = from.unwrap_or(to - SHOWN);
+        Span::new(from, to, step.unwrap_or(SHORTEST_STEP)).map_err(|error| {
+            let field = match error {
+                SpanError::Backwards => "from",
+                SpanError::Step | SpanError::TooMany(_) => "step",
+            };
+            SpecError::new(field, error.to_string())
+        })
+    }
+
     /// The whole in numbers, and how things are.
     ///
     /// # Errors

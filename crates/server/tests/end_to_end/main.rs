@@ -10,6 +10,8 @@ mod faulty;
 mod life_of_a_job;
 mod link;
 mod metrics;
+mod mirrors;
+mod mirrors_of_jobs;
 mod operations;
 mod programs;
 mod relay;

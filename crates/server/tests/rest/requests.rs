@@ -186,7 +186,10 @@ async fn waiting_ends_when_the_job_does_and_a_final_job_can_be_replayed() {
     let replayed = site.post(&format!("/v1/jobs/{id}:replay"), "").send().await.unwrap();
     assert_eq!(replayed.json::<JobBody>().await.unwrap().state.as_str(), "queued");
     assert_eq!(code(site.post(&format!("/v1/jobs/{id}:replay"), "")).await, (409, "wrong_state".into()));
-    assert_eq!(code(site.post(&format!("/v1/jobs/{id}:explode"), "")).await, (404, "no_such_route".into()));
+    assert_eq!(
+        code(site.post(&format!("/v1/jobs/{id}:explode"), "")).await,
+        (405, "method_not_allowed".into())
+    );
 }
 
 #[tokio::test]

@@ -213,6 +213,115 @@ class ListResponse(_message.Message):
     examined: int
     def __init__(self, jobs: _Optional[_Iterable[_Union[Job, _Mapping]]] = ..., next_cursor: _Optional[str] = ..., complete: bool = ..., examined: _Optional[int] = ...) -> None: ...
 
+class ExplainRequest(_message.Message):
+    __slots__ = ("id",)
+    ID_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    def __init__(self, id: _Optional[str] = ...) -> None: ...
+
+class ExplainResponse(_message.Message):
+    __slots__ = ("id", "state", "summary", "gates", "position", "estimate", "per_second", "next_step")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    GATES_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    ESTIMATE_FIELD_NUMBER: _ClassVar[int]
+    PER_SECOND_FIELD_NUMBER: _ClassVar[int]
+    NEXT_STEP_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    state: str
+    summary: str
+    gates: _containers.RepeatedCompositeFieldContainer[Gate]
+    position: Position
+    estimate: _duration_pb2.Duration
+    per_second: float
+    next_step: str
+    def __init__(self, id: _Optional[str] = ..., state: _Optional[str] = ..., summary: _Optional[str] = ..., gates: _Optional[_Iterable[_Union[Gate, _Mapping]]] = ..., position: _Optional[_Union[Position, _Mapping]] = ..., estimate: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., per_second: _Optional[float] = ..., next_step: _Optional[str] = ...) -> None: ...
+
+class Gate(_message.Message):
+    __slots__ = ("gate", "closed", "evidence")
+    GATE_FIELD_NUMBER: _ClassVar[int]
+    CLOSED_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    gate: str
+    closed: bool
+    evidence: str
+    def __init__(self, gate: _Optional[str] = ..., closed: bool = ..., evidence: _Optional[str] = ...) -> None: ...
+
+class Position(_message.Message):
+    __slots__ = ("ahead", "exact")
+    AHEAD_FIELD_NUMBER: _ClassVar[int]
+    EXACT_FIELD_NUMBER: _ClassVar[int]
+    ahead: int
+    exact: bool
+    def __init__(self, ahead: _Optional[int] = ..., exact: bool = ...) -> None: ...
+
+class HistogramRequest(_message.Message):
+    __slots__ = ("jobs", "buckets")
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    BUCKETS_FIELD_NUMBER: _ClassVar[int]
+    jobs: ListRequest
+    buckets: int
+    def __init__(self, jobs: _Optional[_Union[ListRequest, _Mapping]] = ..., buckets: _Optional[int] = ...) -> None: ...
+
+class HistogramResponse(_message.Message):
+    __slots__ = ("matched", "step", "buckets", "examined", "complete")
+    MATCHED_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    BUCKETS_FIELD_NUMBER: _ClassVar[int]
+    EXAMINED_FIELD_NUMBER: _ClassVar[int]
+    COMPLETE_FIELD_NUMBER: _ClassVar[int]
+    matched: int
+    step: _duration_pb2.Duration
+    buckets: _containers.RepeatedCompositeFieldContainer[Bucket]
+    examined: int
+    complete: bool
+    def __init__(self, matched: _Optional[int] = ..., step: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., buckets: _Optional[_Iterable[_Union[Bucket, _Mapping]]] = ..., examined: _Optional[int] = ..., complete: bool = ...) -> None: ...
+
+class Bucket(_message.Message):
+    __slots__ = ("at", "count", "states")
+    class StatesEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    AT_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    STATES_FIELD_NUMBER: _ClassVar[int]
+    at: _timestamp_pb2.Timestamp
+    count: int
+    states: _containers.ScalarMap[str, int]
+    def __init__(self, at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., count: _Optional[int] = ..., states: _Optional[_Mapping[str, int]] = ...) -> None: ...
+
+class LogsRequest(_message.Message):
+    __slots__ = ("id", "attempt")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    attempt: int
+    def __init__(self, id: _Optional[str] = ..., attempt: _Optional[int] = ...) -> None: ...
+
+class LogsResponse(_message.Message):
+    __slots__ = ("attempt", "text")
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    attempt: int
+    text: str
+    def __init__(self, attempt: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
+
+class DeleteRequest(_message.Message):
+    __slots__ = ("id",)
+    ID_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    def __init__(self, id: _Optional[str] = ...) -> None: ...
+
+class DeleteResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
 class RelatedRequest(_message.Message):
     __slots__ = ("id", "children", "cursor", "limit")
     ID_FIELD_NUMBER: _ClassVar[int]
@@ -256,7 +365,7 @@ class AttemptsResponse(_message.Message):
     def __init__(self, attempts: _Optional[_Iterable[_Union[Attempt, _Mapping]]] = ...) -> None: ...
 
 class Job(_message.Message):
-    __slots__ = ("id", "kind", "queue", "state", "priority", "payload", "result", "reason", "attempt", "max_attempts", "created_at", "due_at", "finished_at", "tags", "unique_key", "last_error", "worker", "threads")
+    __slots__ = ("id", "kind", "queue", "state", "priority", "payload", "result", "reason", "attempt", "max_attempts", "created_at", "due_at", "finished_at", "tags", "unique_key", "last_error", "worker", "threads", "expires_at", "concurrency_key", "fair_key", "schedule", "schedule_due_at", "progress", "cancel_requested")
     ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     QUEUE_FIELD_NUMBER: _ClassVar[int]
@@ -275,6 +384,13 @@ class Job(_message.Message):
     LAST_ERROR_FIELD_NUMBER: _ClassVar[int]
     WORKER_FIELD_NUMBER: _ClassVar[int]
     THREADS_FIELD_NUMBER: _ClassVar[int]
+    EXPIRES_AT_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENCY_KEY_FIELD_NUMBER: _ClassVar[int]
+    FAIR_KEY_FIELD_NUMBER: _ClassVar[int]
+    SCHEDULE_FIELD_NUMBER: _ClassVar[int]
+    SCHEDULE_DUE_AT_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    CANCEL_REQUESTED_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: str
     queue: str
@@ -293,7 +409,22 @@ class Job(_message.Message):
     last_error: str
     worker: str
     threads: int
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., queue: _Optional[str] = ..., state: _Optional[str] = ..., priority: _Optional[int] = ..., payload: _Optional[str] = ..., result: _Optional[str] = ..., reason: _Optional[str] = ..., attempt: _Optional[int] = ..., max_attempts: _Optional[int] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tags: _Optional[_Iterable[str]] = ..., unique_key: _Optional[str] = ..., last_error: _Optional[str] = ..., worker: _Optional[str] = ..., threads: _Optional[int] = ...) -> None: ...
+    expires_at: _timestamp_pb2.Timestamp
+    concurrency_key: str
+    fair_key: str
+    schedule: str
+    schedule_due_at: _timestamp_pb2.Timestamp
+    progress: JobProgress
+    cancel_requested: bool
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., queue: _Optional[str] = ..., state: _Optional[str] = ..., priority: _Optional[int] = ..., payload: _Optional[str] = ..., result: _Optional[str] = ..., reason: _Optional[str] = ..., attempt: _Optional[int] = ..., max_attempts: _Optional[int] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tags: _Optional[_Iterable[str]] = ..., unique_key: _Optional[str] = ..., last_error: _Optional[str] = ..., worker: _Optional[str] = ..., threads: _Optional[int] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., concurrency_key: _Optional[str] = ..., fair_key: _Optional[str] = ..., schedule: _Optional[str] = ..., schedule_due_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., progress: _Optional[_Union[JobProgress, _Mapping]] = ..., cancel_requested: bool = ...) -> None: ...
+
+class JobProgress(_message.Message):
+    __slots__ = ("fraction", "note")
+    FRACTION_FIELD_NUMBER: _ClassVar[int]
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    fraction: float
+    note: str
+    def __init__(self, fraction: _Optional[float] = ..., note: _Optional[str] = ...) -> None: ...
 
 class Attempt(_message.Message):
     __slots__ = ("number", "outcome", "error", "worker", "threads", "leased_at", "started_at", "ended_at")

@@ -60,6 +60,26 @@ class JobsStub(object):
                 request_serializer=ganger_dot_v1_dot_jobs__pb2.RelatedRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_jobs__pb2.RelatedResponse.FromString,
 )
+        self.Explain = channel.unary_unary(
+                '/ganger.v1.Jobs/Explain',
+                request_serializer=ganger_dot_v1_dot_jobs__pb2.ExplainRequest.SerializeToString,
+                response_deserializer=ganger_dot_v1_dot_jobs__pb2.ExplainResponse.FromString,
+)
+        self.Histogram = channel.unary_unary(
+                '/ganger.v1.Jobs/Histogram',
+                request_serializer=ganger_dot_v1_dot_jobs__pb2.HistogramRequest.SerializeToString,
+                response_deserializer=ganger_dot_v1_dot_jobs__pb2.HistogramResponse.FromString,
+)
+        self.Logs = channel.unary_unary(
+                '/ganger.v1.Jobs/Logs',
+                request_serializer=ganger_dot_v1_dot_jobs__pb2.LogsRequest.SerializeToString,
+                response_deserializer=ganger_dot_v1_dot_jobs__pb2.LogsResponse.FromString,
+)
+        self.Delete = channel.unary_unary(
+                '/ganger.v1.Jobs/Delete',
+                request_serializer=ganger_dot_v1_dot_jobs__pb2.DeleteRequest.SerializeToString,
+                response_deserializer=ganger_dot_v1_dot_jobs__pb2.DeleteResponse.FromString,
+)
 
 
 class JobsServicer(object):
@@ -121,6 +141,34 @@ class JobsServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Explain(self, request, context):
+        """Why it is, or is not, running.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Histogram(self, request, context):
+        """How many jobs match, over time.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Logs(self, request, context):
+        """What an attempt logged: the last 64 KiB of it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Delete(self, request, context):
+        """A final one, for ever.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_JobsServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -168,6 +216,26 @@ def add_JobsServicer_to_server(servicer, server):
                     servicer.Related,
                     request_deserializer=ganger_dot_v1_dot_jobs__pb2.RelatedRequest.FromString,
                     response_serializer=ganger_dot_v1_dot_jobs__pb2.RelatedResponse.SerializeToString,
+            ),
+            'Explain': grpc.unary_unary_rpc_method_handler(
+                    servicer.Explain,
+                    request_deserializer=ganger_dot_v1_dot_jobs__pb2.ExplainRequest.FromString,
+                    response_serializer=ganger_dot_v1_dot_jobs__pb2.ExplainResponse.SerializeToString,
+            ),
+            'Histogram': grpc.unary_unary_rpc_method_handler(
+                    servicer.Histogram,
+                    request_deserializer=ganger_dot_v1_dot_jobs__pb2.HistogramRequest.FromString,
+                    response_serializer=ganger_dot_v1_dot_jobs__pb2.HistogramResponse.SerializeToString,
+            ),
+            'Logs': grpc.unary_unary_rpc_method_handler(
+                    servicer.Logs,
+                    request_deserializer=ganger_dot_v1_dot_jobs__pb2.LogsRequest.FromString,
+                    response_serializer=ganger_dot_v1_dot_jobs__pb2.LogsResponse.SerializeToString,
+            ),
+            'Delete': grpc.unary_unary_rpc_method_handler(
+                    servicer.Delete,
+                    request_deserializer=ganger_dot_v1_dot_jobs__pb2.DeleteRequest.FromString,
+                    response_serializer=ganger_dot_v1_dot_jobs__pb2.DeleteResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -412,6 +480,114 @@ class Jobs(object):
             '/ganger.v1.Jobs/Related',
             ganger_dot_v1_dot_jobs__pb2.RelatedRequest.SerializeToString,
             ganger_dot_v1_dot_jobs__pb2.RelatedResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+)
+
+    @staticmethod
+    def Explain(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ganger.v1.Jobs/Explain',
+            ganger_dot_v1_dot_jobs__pb2.ExplainRequest.SerializeToString,
+            ganger_dot_v1_dot_jobs__pb2.ExplainResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+)
+
+    @staticmethod
+    def Histogram(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ganger.v1.Jobs/Histogram',
+            ganger_dot_v1_dot_jobs__pb2.HistogramRequest.SerializeToString,
+            ganger_dot_v1_dot_jobs__pb2.HistogramResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+)
+
+    @staticmethod
+    def Logs(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ganger.v1.Jobs/Logs',
+            ganger_dot_v1_dot_jobs__pb2.LogsRequest.SerializeToString,
+            ganger_dot_v1_dot_jobs__pb2.LogsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+)
+
+    @staticmethod
+    def Delete(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ganger.v1.Jobs/Delete',
+            ganger_dot_v1_dot_jobs__pb2.DeleteRequest.SerializeToString,
+            ganger_dot_v1_dot_jobs__pb2.DeleteResponse.FromString,
             options,
             channel_credentials,
             insecure,

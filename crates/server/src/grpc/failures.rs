@@ -1,0 +1,86 @@
+//! `ganger.v1.Failures`: what REST offers under `/v1/failures`.
+
+use ganger_core::fingerprint::{FailureGroup, Fingerprint};
+use ganger_core::limits;
+use ganger_core::operation::Action;
+use ganger_proto::convert::moment_to_wire;
+use ganger_proto::v1;
+use ganger_proto::v1::failures_server::Failures;
+use tonic::{Request, Response, Status};
+
+use super::intake::{self, Key};
+use super::operations::{begun, rate};
+use super::read::{self, duration, given, named, named_if};
+use crate::service::{FAILURES_WINDOW, NewOperation, Service, ServiceError};
+
+/// The door.
+#[derive(Debug)]
+pub(super) struct FailuresDoor(pub(super) Service);
+
+#[tonic::async_trait]
+impl Failures for FailuresDoor {
+    async fn list(
+        &self,
+        request: Request<v1::ListFailuresRequest>,
+    ) -> Result<Response<v1::ListFailuresResponse>, Status> {
+        let request = request.into_inner();
+        let window = duration("window", request.window)?.unwrap_or(FAILURES_WINDOW);
+        let kind = named_if("kind", &request.kind)?;
+        let limit = read::limit(request.limit, limits::PAGE_MAX)?;
+        let groups = self.0.failures(self.0.clock().now().wall - window, kind, limit).await?;
+        Ok(Response::new(v1::ListFailuresResponse { groups: groups.into_iter().map(shown).collect() }))
+    }
+
+    async fn get(
+        &self,
+        request: Request<v1::GetFailureRequest>,
+    ) -> Result<Response<v1::FailureGroup>, Status> {
+        let fingerprint = named("fingerprint", &request.get_ref().fingerprint)?;
+        Ok(Response::new(shown(self.0.failure(fingerprint).await?)))
+    }
+
+    async fn replay(
+        &self,
+        request: Request<v1::FailureRequest>,
+    ) -> Result<Response<v1::StartOperationResponse>, Status> {
+        self.operate("Failures/Replay", Action::Replay, request).await
+    }
+
+    async fn discard(
+        &self,
+        request: Request<v1::FailureRequest>,
+    ) -> Result<Response<v1::StartOperationResponse>, Status> {
+        self.operate("Failures/Discard", Action::Delete, request).await
+    }
+}
+
+impl FailuresDoor {
+    async fn operate(
+        &self,
+        call: &str,
+        action: Action,
+        request: Request<v1::FailureRequest>,
+    ) -> Result<Response<v1::StartOperationResponse>, Status> {
+        let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
+        let wire = request.into_inner();
+        let said = (&wire.fingerprint, wire.dry_run, wire.rate, &wire.reason);
+        let key = intake::keyed(key, intake::fingerprint(call, &said)?, self.0.clock().now().wall)?;
+        let fingerprint: Fingerprint = named("fingerprint", &wire.fingerprint)?;
+        let target = self.0.dead_of_failure(fingerprint).await?;
+        let new = NewOperation::new(action, target, rate(wire.rate), given(wire.reason))
+            .map_err(ServiceError::from)?;
+        Ok(Response::new(begun(self.0.begin_operation(new.keyed(key), wire.dry_run).await?)))
+    }
+}
+
+fn shown(group: FailureGroup) -> v1::FailureGroup {
+    v1::FailureGroup {
+        fingerprint: group.fingerprint.to_string(),
+        kind: group.kind.to_string(),
+        count: group.count,
+        first_at: Some(moment_to_wire(group.first_at)),
+        last_at: Some(moment_to_wire(group.last_at)),
+        error: group.error,
+        job: group.job.to_string(),
+    }
+}
