@@ -90,6 +90,7 @@ impl StoredJob {
             error: last.and_then(|attempt| attempt.error.as_deref()),
             worker: last.map(|attempt| attempt.worker.as_str()),
             reason: end.and_then(|end| end.reason.as_deref()),
+            schedule: options.schedule.as_ref().map(|origin| origin.name.as_str()),
             payload: &self.spec.payload,
             result: end.and_then(|end| end.result.as_deref()),
         }

@@ -58,6 +58,8 @@ pub struct Facts<'j> {
     pub worker: Option<&'j str>,
     /// Why it died or was cancelled.
     pub reason: Option<&'j str>,
+    /// Name of the schedule that made it.
+    pub schedule: Option<&'j str>,
     /// Its input.
     pub payload: &'j str,
     /// What its handler returned.
@@ -138,6 +140,7 @@ fn text_holds(field: TextField, test: &TextTest, job: &Facts<'_>) -> bool {
         TextField::Worker => job.worker.is_some_and(fits),
         TextField::Error => job.error.is_some_and(fits),
         TextField::Reason => job.reason.is_some_and(fits),
+        TextField::Schedule => job.schedule.is_some_and(fits),
         TextField::Failure => {
             let group = job.outcome.and_then(|outcome| Fingerprint::of(job.kind, outcome, job.error));
             group.is_some_and(|group| fits(&group.to_string()))

@@ -105,6 +105,8 @@ pub enum TextField {
     Reason,
     /// The failure group of the last recorded attempt.
     Failure,
+    /// The schedule that made it.
+    Schedule,
 }
 
 /// Fields that are numbers.
@@ -307,7 +309,7 @@ macro_rules! names {
 }
 
 names!(TextField: Queue = "queue", Kind = "kind", Tag = "tag", Key = "key", Worker = "worker", Error = "error",
-    Reason = "reason", Failure = "failure");
+    Reason = "reason", Failure = "failure", Schedule = "schedule");
 names!(NumberField: Priority = "priority", Attempt = "attempt", MaxAttempts = "max_attempts", Threads = "threads");
 names!(LengthField: Age = "age", Wait = "wait", Ran = "ran");
 names!(MomentField: Created = "created", RunAt = "run_at", Finished = "finished");

@@ -107,7 +107,7 @@ impl Narrowed {
             TextField::Key => self.unique_key = self.unique_key.take().or_else(|| Some(value.text.clone())),
             // The last attempt of a job that succeeded did not fail.
             TextField::Failure => self.keep_states(|state| state != State::Succeeded),
-            TextField::Worker | TextField::Error | TextField::Reason => {}
+            TextField::Worker | TextField::Error | TextField::Reason | TextField::Schedule => {}
         }
     }
 

@@ -25,6 +25,7 @@ const FIELDS: &[&str] = &[
     "error",
     "reason",
     "failure",
+    "schedule",
     "priority",
     "attempt",
     "max_attempts",
