@@ -190,33 +190,63 @@ impl From<&Schedule> for ScheduleBody {
     }
 }
 
-/// The job of a schedule as a client would ask for it.
+/// The job of a schedule as a client would ask for it. Every field is named, so that none is forgotten: what is not shown is
+/// not compared by `ganger schedule apply`.
 fn template(spec: &JobSpec) -> NewJobRequest {
-    let (o, usual) = (&spec.options, JobOptions::default());
-    let retry = RetryRequest {
-        base: Some(HumanDuration(o.retry.base)),
-        factor: Some(o.retry.factor),
-        max: Some(HumanDuration(o.retry.max)),
-        jitter: Some(o.retry.jitter),
+    let JobSpec { kind, queue, priority, run_at, payload, depends_on: _, options } = spec;
+    let JobOptions {
+        threads,
+        min_threads,
+        fallback,
+        require,
+        max_attempts,
+        retry,
+        timeout,
+        max_lost,
+        expires_at,
+        unique_key,
+        unique_for,
+        tags,
+        traceparent,
+        concurrency_key,
+        fair_key,
+        fair_weight,
+        // A job that a schedule makes says so itself.
+        schedule: _,
+    } = options;
+    let usual = JobOptions::default();
+    let policy = RetryRequest {
+        base: Some(HumanDuration(retry.base)),
+        factor: Some(retry.factor),
+        max: Some(HumanDuration(retry.max)),
+        jitter: Some(retry.jitter),
     };
     NewJobRequest {
-        kind: spec.kind.to_string(),
-        queue: Some(spec.queue.to_string()),
-        payload: RawValue::from_string(spec.payload.clone()).ok().filter(|raw| raw.get() != "null"),
-        priority: Some(spec.priority).filter(|priority| *priority != 0),
-        threads: Some(o.threads).filter(|threads| *threads != usual.threads),
-        min_threads: Some(o.min_threads).filter(|threads| *threads != usual.min_threads),
-        fallback: Some(o.fallback).filter(|fallback| *fallback != usual.fallback),
-        require: Some(o.require.clone()).filter(|labels| !labels.is_empty()),
-        max_attempts: Some(o.max_attempts).filter(|most| *most != usual.max_attempts),
-        retry: Some(retry).filter(|_| o.retry != usual.retry),
-        timeout: Some(Timeout::from(o.timeout)).filter(|_| o.timeout != usual.timeout),
-        unique_key: o.unique_key.clone(),
-        unique_for: Some(HumanDuration(o.unique_for)).filter(|time| !time.0.is_zero()),
-        tags: Some(o.tags.clone()).filter(|tags| !tags.is_empty()),
-        traceparent: o.traceparent.clone(),
-        max_lost: Some(o.max_lost).filter(|most| *most != usual.max_lost),
-        ..NewJobRequest::default()
+        kind: kind.to_string(),
+        queue: Some(queue.to_string()),
+        payload: RawValue::from_string(payload.clone()).ok().filter(|raw| raw.get() != "null"),
+        priority: Some(*priority).filter(|priority| *priority != 0),
+        run_at: *run_at,
+        delay: None,
+        expires_at: *expires_at,
+        threads: Some(*threads).filter(|threads| *threads != usual.threads),
+        min_threads: Some(*min_threads).filter(|threads| *threads != usual.min_threads),
+        fallback: Some(*fallback).filter(|fallback| *fallback != usual.fallback),
+        require: Some(require.clone()).filter(|labels| !labels.is_empty()),
+        max_attempts: Some(*max_attempts).filter(|most| *most != usual.max_attempts),
+        retry: Some(policy).filter(|_| *retry != usual.retry),
+        timeout: Some(Timeout::from(*timeout)).filter(|_| *timeout != usual.timeout),
+        unique_key: unique_key.clone(),
+        unique_for: Some(HumanDuration(*unique_for)).filter(|time| !time.0.is_zero()),
+        concurrency_key: concurrency_key.clone(),
+        fair_key: fair_key.clone(),
+        fair_weight: Some(*fair_weight).filter(|weight| *weight != usual.fair_weight),
+        tags: Some(tags.clone()).filter(|tags| !tags.is_empty()),
+        traceparent: traceparent.clone(),
+        max_lost: Some(*max_lost).filter(|most| *most != usual.max_lost),
+        durability: None,
+        // A schedule makes many jobs, and one cannot wait for them.
+        depends_on: None,
     }
 }
 

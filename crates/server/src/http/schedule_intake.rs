@@ -168,6 +168,42 @@ mod tests {
         assert_eq!((jitter, paused, read.paused), (Duration::ZERO, false, None));
     }
 
+    /// Two schedules that differ in one field of their jobs are shown differently, and what is shown reads back: `ganger
+    /// schedule apply` compares what is shown.
+    #[test]
+    fn every_field_of_a_job_is_shown_and_reads_back() {
+        let plain = read(r#"{"name": "a", "cron": "@daily", "job": {"kind": "k"}}"#).unwrap().schedule;
+        let shown =
+            |schedule: &Schedule| serde_json::to_value(crate::api::ScheduleBody::from(schedule).job).unwrap();
+        // With every field set, all that a request can say is there, but for what a schedule cannot have.
+        let full = r#"{"kind": "k2", "queue": "q", "payload": {"a": 1}, "priority": 3, "threads": 4,
+            "min_threads": 2, "fallback": "single", "require": {"gpu": "yes"}, "max_attempts": 7,
+            "retry": {"base": "3s", "factor": 3.0, "max": "9m", "jitter": 0.1}, "timeout": "5m",
+            "unique_key": "u", "unique_for": "1h", "concurrency_key": "c", "fair_key": "f",
+            "fair_weight": 5, "tags": ["t"], "max_lost": 9,
+            "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}"#;
+        let full: serde_json::Map<String, serde_json::Value> = serde_json::from_str(full).unwrap();
+        let unusable = ["run_at", "delay", "expires_at", "durability", "depends_on"];
+        let document = serde_json::to_value(<crate::api::NewJobRequest as utoipa::PartialSchema>::schema());
+        for field in document.unwrap()["properties"].as_object().unwrap().keys() {
+            assert!(full.contains_key(field) || unusable.contains(&field.as_str()), "{field} is not tried");
+        }
+        for (field, value) in &full {
+            let mut job = serde_json::json!({"kind": "k", "fair_key": "x", "unique_key": "x", "threads": 8});
+            let base = job.clone();
+            job[field] = value.clone();
+            let of = |job: &serde_json::Value| {
+                let text = serde_json::json!({"name": "a", "cron": "@daily", "job": job}).to_string();
+                read(&text).unwrap_or_else(|problem| panic!("{field}: {problem:?}")).schedule
+            };
+            let (before, after) = (of(&base), of(&job));
+            assert_ne!(before.job, after.job, "{field}");
+            assert_ne!(shown(&before), shown(&after), "{field} is not shown");
+            assert_eq!(of(&shown(&after)).job, after.job, "{field} does not read back");
+        }
+        assert_eq!(shown(&plain), serde_json::json!({"kind": "k", "queue": "default"}));
+    }
+
     #[test]
     fn fields_that_are_not_valid_are_named() {
         for (json, pointer) in [
