@@ -11,8 +11,9 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
-use ganger_core::fingerprint::FailureGroup;
+use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
+use ganger_core::name::Kind;
 use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
@@ -77,8 +78,17 @@ impl Store for ReleasableStore {
         self.store()?.log(id, attempt).await
     }
 
-    async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError> {
-        self.store()?.failures(since, limit).await
+    async fn failures(
+        &self,
+        since: Wall,
+        kind: Option<&Kind>,
+        limit: usize,
+    ) -> Result<Vec<FailureGroup>, StoreError> {
+        self.store()?.failures(since, kind, limit).await
+    }
+
+    async fn failure(&self, fingerprint: Fingerprint) -> Result<Option<FailureGroup>, StoreError> {
+        self.store()?.failure(fingerprint).await
     }
 
     async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {

@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
-use ganger_core::fingerprint::FailureGroup;
+use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
+use ganger_core::name::Kind;
 use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
@@ -69,8 +70,16 @@ pub trait Store: Send + Sync + 'static {
     /// What an attempt logged: the last [`ganger_core::limits::LOG_BYTES`] of it.
     async fn log(&self, id: JobId, attempt: u32) -> Result<String, StoreError>;
 
-    /// Groups of failures that were seen at this moment or later, the last seen first, at most so many.
-    async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError>;
+    /// Groups of failures that were seen at this moment or later, of a kind or of all, the last seen first, at most so many.
+    async fn failures(
+        &self,
+        since: Wall,
+        kind: Option<&Kind>,
+        limit: usize,
+    ) -> Result<Vec<FailureGroup>, StoreError>;
+
+    /// One group of failures.
+    async fn failure(&self, fingerprint: Fingerprint) -> Result<Option<FailureGroup>, StoreError>;
 
     /// The documents of a collection with their names, in the order of those.
     async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError>;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ganger_core::Wall;
 use ganger_core::filter::Filter;
-use ganger_core::fingerprint::{FailureGroup, Fingerprint, GROUPS};
+use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::name::Kind;
 
 use super::{Answer, NewTarget, Service, ServiceError};
@@ -18,11 +18,7 @@ impl Service {
     /// # Errors
     /// The store cannot be read.
     pub async fn failures(&self, since: Wall, kind: Option<Kind>, limit: usize) -> Answer<Vec<FailureGroup>> {
-        // Of one kind there may be few among many.
-        let read = if kind.is_some() { GROUPS } else { limit };
-        let groups = self.0.store.failures(since, read).await?;
-        let of_kind = groups.into_iter().filter(|group| kind.as_ref().is_none_or(|kind| group.kind == *kind));
-        Ok(of_kind.take(limit).collect())
+        Ok(self.0.store.failures(since, kind.as_ref(), limit).await?)
     }
 
     /// One group of failures.
@@ -30,8 +26,7 @@ impl Service {
     /// # Errors
     /// There is no such group, or the store cannot be read.
     pub async fn failure(&self, fingerprint: Fingerprint) -> Answer<FailureGroup> {
-        let groups = self.failures(Wall(i64::MIN), None, GROUPS).await?;
-        let found = groups.into_iter().find(|group| group.fingerprint == fingerprint);
+        let found = self.0.store.failure(fingerprint).await?;
         found.ok_or(ServiceError::NoSuchFailure(fingerprint))
     }
 

@@ -82,7 +82,7 @@ pub async fn dump(store: &dyn Store, now: Wall) -> Dump {
             }
         }
     }
-    let failures = store.failures(Wall::default(), usize::MAX).await.unwrap();
+    let failures = store.failures(Wall::default(), None, usize::MAX).await.unwrap();
     let mut ledgers = Vec::new();
     for (record, _) in &snapshot.schedules {
         ledgers.push(store.occurrences(record.id, None, usize::MAX).await.unwrap());

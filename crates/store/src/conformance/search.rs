@@ -7,7 +7,7 @@ use ganger_core::JobId;
 use ganger_core::change::{Applied, Change, LogLines, Tally};
 use ganger_core::document::{Collection, Document};
 use ganger_core::filter::Filter;
-use ganger_core::fingerprint::{FORGOTTEN_AFTER, FailureSeen};
+use ganger_core::fingerprint::{FORGOTTEN_AFTER, FailureSeen, Fingerprint};
 use ganger_core::job::State;
 use ganger_core::outcome::Outcome;
 
@@ -118,14 +118,23 @@ pub(super) async fn failures_are_counted_by_group_and_the_last_is_the_sample(sto
     leader.pass(Duration::from_secs(1));
     let (second, third) = (failure(&leader, jobs[1], "no user 2"), failure(&leader, jobs[2], "no user 3"));
     leader.commit(vec![second, third]).await;
-    let groups = leader.store.failures(began, 10).await.unwrap();
+    let groups = leader.store.failures(began, None, 10).await.unwrap();
     assert_eq!(groups.len(), 2);
     let group = &groups[0];
     assert_eq!((group.count, group.first_at, group.last_at), (3, began, leader.now));
     assert_eq!((group.error.as_str(), group.job), ("no user 3", jobs[2]));
     assert_eq!((groups[1].count, groups[1].error.as_str()), (1, "\u{0}disk full"));
-    assert_eq!(leader.store.failures(leader.now, 10).await.unwrap(), groups[..1]);
-    assert_eq!(leader.store.failures(began, 1).await.unwrap(), groups[..1]);
+    assert_eq!(leader.store.failures(leader.now, None, 10).await.unwrap(), groups[..1]);
+    assert_eq!(leader.store.failures(began, None, 1).await.unwrap(), groups[..1]);
+    // Of another kind there may be one behind many, and each is found by its name.
+    let kind = "b".parse().unwrap();
+    let seen = FailureSeen::of(&kind, jobs[0], Outcome::Error, Some("no user 4"), began).unwrap();
+    leader.commit(vec![Change::Failed(Box::new(seen.clone()))]).await;
+    let of_kind = leader.store.failures(began, Some(&kind), 1).await.unwrap();
+    assert_eq!((of_kind.len(), of_kind[0].fingerprint), (1, seen.fingerprint));
+    assert_eq!(leader.store.failure(seen.fingerprint).await.unwrap().as_ref(), of_kind.first());
+    assert_eq!(leader.store.failure(groups[0].fingerprint).await.unwrap().as_ref(), groups.first());
+    assert_eq!(leader.store.failure(Fingerprint(7)).await.unwrap(), None);
 }
 
 pub(super) async fn groups_that_were_not_seen_for_long_are_forgotten(store: Arc<dyn Store>) {
@@ -137,9 +146,9 @@ pub(super) async fn groups_that_were_not_seen_for_long_are_forgotten(store: Arc<
     let prune = |limit| Change::Prune { now: leader.now, limit };
     let (none, all) = (prune(0), prune(100));
     leader.commit(vec![seen_again, none]).await;
-    assert_eq!(leader.store.failures(super::leader::START, 10).await.unwrap().len(), 2);
+    assert_eq!(leader.store.failures(super::leader::START, None, 10).await.unwrap().len(), 2);
     leader.commit(vec![all]).await;
-    let left = leader.store.failures(super::leader::START, 10).await.unwrap();
+    let left = leader.store.failures(super::leader::START, None, 10).await.unwrap();
     assert_eq!(
         left.iter().map(|group| (group.error.as_str(), group.count)).collect::<Vec<_>>(),
         [("one", 2)]

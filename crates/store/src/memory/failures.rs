@@ -3,18 +3,26 @@
 use ganger_core::Wall;
 use ganger_core::change::Applied;
 use ganger_core::fingerprint::{FORGOTTEN_AFTER, FailureGroup, FailureSeen, Fingerprint, GROUPS};
+use ganger_core::name::Kind;
 
 use super::state::MemoryState;
 
 impl MemoryState {
-    /// Groups that were seen since, the last seen first.
+    /// Groups that were seen since, of a kind or of all, the last seen first.
     #[must_use]
-    pub fn failures(&self, since: Wall, limit: usize) -> Vec<FailureGroup> {
-        let mut found: Vec<_> =
-            self.failures.values().filter(|group| group.last_at >= since).cloned().collect();
+    pub fn failures(&self, since: Wall, kind: Option<&Kind>, limit: usize) -> Vec<FailureGroup> {
+        let meant =
+            |group: &&FailureGroup| group.last_at >= since && kind.is_none_or(|kind| group.kind == *kind);
+        let mut found: Vec<_> = self.failures.values().filter(meant).cloned().collect();
         found.sort_by_key(|group| std::cmp::Reverse(age(group)));
         found.truncate(limit);
         found
+    }
+
+    /// One group.
+    #[must_use]
+    pub fn failure(&self, fingerprint: Fingerprint) -> Option<FailureGroup> {
+        self.failures.get(&fingerprint).cloned()
     }
 
     pub(super) fn count_failure(&mut self, seen: &FailureSeen) -> Applied {

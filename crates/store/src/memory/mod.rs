@@ -27,8 +27,9 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
-use ganger_core::fingerprint::FailureGroup;
+use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
+use ganger_core::name::Kind;
 use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Now, Term, Wall};
@@ -111,8 +112,17 @@ impl Store for MemoryStore {
         Ok(self.state().log(id, attempt))
     }
 
-    async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError> {
-        Ok(self.state().failures(since, limit))
+    async fn failures(
+        &self,
+        since: Wall,
+        kind: Option<&Kind>,
+        limit: usize,
+    ) -> Result<Vec<FailureGroup>, StoreError> {
+        Ok(self.state().failures(since, kind, limit))
+    }
+
+    async fn failure(&self, fingerprint: Fingerprint) -> Result<Option<FailureGroup>, StoreError> {
+        Ok(self.state().failure(fingerprint))
     }
 
     async fn occurrences(

@@ -38,8 +38,9 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
-use ganger_core::fingerprint::FailureGroup;
+use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
+use ganger_core::name::Kind;
 use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
@@ -157,8 +158,17 @@ impl Store for PgStore {
         self.0.readers.read(async |db| reads::log(db, id, attempt).await).await
     }
 
-    async fn failures(&self, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, StoreError> {
-        self.0.readers.read(async |db| reads::failures(db, since, limit).await).await
+    async fn failures(
+        &self,
+        since: Wall,
+        kind: Option<&Kind>,
+        limit: usize,
+    ) -> Result<Vec<FailureGroup>, StoreError> {
+        self.0.readers.read(async |db| reads::failures(db, since, kind, limit).await).await
+    }
+
+    async fn failure(&self, fingerprint: Fingerprint) -> Result<Option<FailureGroup>, StoreError> {
+        self.0.readers.read(async |db| reads::failure(db, fingerprint).await).await
     }
 
     async fn documents(&self, collection: Collection) -> Result<Vec<(String, String)>, StoreError> {

@@ -9,6 +9,7 @@ use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
 use ganger_core::job::State;
+use ganger_core::name::Kind;
 use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::{JobId, Wall};
 use tokio_postgres::Row;
@@ -187,21 +188,33 @@ pub(super) async fn log(db: &readers::Snapshot<'_>, id: JobId, attempt: u32) -> 
 pub(super) async fn failures(
     db: &readers::Snapshot<'_>,
     since: Wall,
+    kind: Option<&Kind>,
     limit: usize,
 ) -> Result<Vec<FailureGroup>, Failure> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let group = |found: &Row| -> Result<FailureGroup, Failure> {
-        Ok(FailureGroup {
-            fingerprint: Fingerprint(found.try_get::<_, i64>(0)?.cast_unsigned()),
-            kind: row::name(found, 1)?,
-            count: found.try_get::<_, i64>(2)?.cast_unsigned(),
-            first_at: Wall(found.try_get(3)?),
-            last_at: Wall(found.try_get(4)?),
-            job: row::job_id(found, 5)?,
-            error: row::utf8(found, 6)?,
-        })
-    };
-    query(db, sql::LIST_FAILURES, &[&since.0, &limit]).await?.iter().map(group).collect()
+    let kind = kind.map(Kind::as_str);
+    query(db, sql::LIST_FAILURES, &[&since.0, &kind, &limit]).await?.iter().map(failure_group).collect()
+}
+
+/// One group of failures.
+pub(super) async fn failure(
+    db: &readers::Snapshot<'_>,
+    fingerprint: Fingerprint,
+) -> Result<Option<FailureGroup>, Failure> {
+    let found = query(db, sql::FIND_FAILURE, &[&fingerprint.0.cast_signed()]).await?;
+    found.first().map(failure_group).transpose()
+}
+
+fn failure_group(found: &Row) -> Result<FailureGroup, Failure> {
+    Ok(FailureGroup {
+        fingerprint: Fingerprint(found.try_get::<_, i64>(0)?.cast_unsigned()),
+        kind: row::name(found, 1)?,
+        count: found.try_get::<_, i64>(2)?.cast_unsigned(),
+        first_at: Wall(found.try_get(3)?),
+        last_at: Wall(found.try_get(4)?),
+        job: row::job_id(found, 5)?,
+        error: row::utf8(found, 6)?,
+    })
 }
 
 /// The ledger of a schedule, newest first, from before an instant on.

@@ -48,6 +48,7 @@ statements! {
     FIND_FINALS = "find_finals",
     FIND_JOBS = "find_jobs",
     FIND_LAST_ATTEMPT = "find_last_attempt",
+    FIND_FAILURE = "find_failure",
     FIND_LOG = "find_log",
     FIND_PAYLOADS = "find_payloads",
     FORGET_FAILURES = "forget_failures",

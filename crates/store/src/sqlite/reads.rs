@@ -5,6 +5,7 @@ use ganger_core::dependency::{self, Edge};
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
+use ganger_core::name::Kind;
 use ganger_core::schedule::ledger::Occurrence;
 use ganger_core::{JobId, Wall};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -189,22 +190,39 @@ pub(super) fn log(conn: &Connection, id: JobId, attempt: u32) -> Result<String, 
 }
 
 /// Groups of failures that were seen since, the last seen first.
-pub(super) fn failures(conn: &Connection, since: Wall, limit: usize) -> Result<Vec<FailureGroup>, Failure> {
+pub(super) fn failures(
+    conn: &Connection,
+    since: Wall,
+    kind: Option<&Kind>,
+    limit: usize,
+) -> Result<Vec<FailureGroup>, Failure> {
     let mut statement = conn.prepare_cached(sql::LIST_FAILURES)?;
-    let mut rows = statement.query((since.0, i64::try_from(limit).unwrap_or(i64::MAX)))?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = statement.query((since.0, kind.map(Kind::as_str), limit))?;
     let mut groups = Vec::new();
     while let Some(found) = rows.next()? {
-        groups.push(FailureGroup {
-            fingerprint: Fingerprint(found.get::<_, i64>(0)?.cast_unsigned()),
-            kind: row::name(found, 1)?,
-            count: found.get::<_, i64>(2)?.cast_unsigned(),
-            first_at: Wall(found.get(3)?),
-            last_at: Wall(found.get(4)?),
-            job: row::job_id(found, 5)?,
-            error: found.get(6)?,
-        });
+        groups.push(failure_group(found)?);
     }
     Ok(groups)
+}
+
+/// One group of failures.
+pub(super) fn failure(conn: &Connection, fingerprint: Fingerprint) -> Result<Option<FailureGroup>, Failure> {
+    let mut statement = conn.prepare_cached(sql::FIND_FAILURE)?;
+    let mut rows = statement.query((fingerprint.0.cast_signed(),))?;
+    rows.next()?.map(failure_group).transpose()
+}
+
+fn failure_group(found: &Row<'_>) -> Result<FailureGroup, Failure> {
+    Ok(FailureGroup {
+        fingerprint: Fingerprint(found.get::<_, i64>(0)?.cast_unsigned()),
+        kind: row::name(found, 1)?,
+        count: found.get::<_, i64>(2)?.cast_unsigned(),
+        first_at: Wall(found.get(3)?),
+        last_at: Wall(found.get(4)?),
+        job: row::job_id(found, 5)?,
+        error: found.get(6)?,
+    })
 }
 
 /// The documents of a collection, by name.

@@ -37,6 +37,7 @@ statements! {
     FIND_EDGES = "find_edges",
     FIND_ENDED = "find_ended",
     FIND_FINAL = "find_final",
+    FIND_FAILURE = "find_failure",
     FIND_FINAL_STATE = "find_final_state",
     FIND_HOLDER = "find_holder",
     FIND_INLINE_PAYLOAD = "find_inline_payload",
