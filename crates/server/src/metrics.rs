@@ -7,6 +7,7 @@
 mod lanes;
 mod lateness;
 mod leadership;
+mod operations;
 mod schedules;
 
 use std::collections::HashSet;
@@ -105,6 +106,7 @@ struct Inner {
     requests: Family<RequestLabel, Histogram, fn() -> Histogram>,
     events_dropped: Counter,
     leadership: Leadership,
+    operations: operations::Operations,
     lateness: Lateness,
     relay: RelayMeasures,
     queues: Names,
@@ -146,6 +148,7 @@ impl Metrics {
             requests: Family::new_with_constructor(request_times),
             events_dropped: Counter::default(),
             leadership: Leadership::default(),
+            operations: operations::Operations::default(),
             lateness: Lateness::default(),
             relay: RelayMeasures::default(),
             queues: Names::default(),
@@ -239,6 +242,11 @@ impl Metrics {
         self.0.leadership.set(leads, term, store_up);
     }
 
+    /// Bulk operations that this server carries out, by what they do.
+    pub fn operations(&self, running: &[(ganger_core::operation::Action, usize)]) {
+        self.0.operations.set(running);
+    }
+
     /// What is counted of relayed calls.
     #[must_use]
     pub fn relay(&self) -> &RelayMeasures {
@@ -326,6 +334,7 @@ impl Inner {
         r.register_with_unit("api_request", "How long requests took", s, self.requests.clone());
         r.register("events_dropped", "Events not told to a slow listener", self.events_dropped.clone());
         self.leadership.register(r);
+        self.operations.register(r);
         self.lateness.register(r);
         self.relay.register(r);
         self.redis.register(r);

@@ -90,6 +90,13 @@ impl Operations {
         Ok(all)
     }
 
+    /// What those that are under way do, as far as is known without reading.
+    pub(crate) fn running(&self) -> Vec<Action> {
+        let book = self.book();
+        let operations = book.entries.values().map(|entry| entry.carrier.operation());
+        operations.filter(|operation| !operation.is_over()).map(|operation| operation.action).collect()
+    }
+
     /// Adds an operation, which is then durable, and forgets those that are over for longest. If one of the same name is
     /// there, nothing is added: it is the answer.
     pub(crate) async fn add(

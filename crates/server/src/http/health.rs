@@ -59,6 +59,7 @@ async fn metrics(State(app): State<App>, params: Params) -> Answer {
     let (stats, queues) = tokio::join!(app.service.stats(), app.service.queues());
     let standing = app.service.standing(stats.as_ref().ok());
     app.options.metrics.leadership(standing.leads, standing.term, standing.store_up);
+    app.options.metrics.operations(&app.service.operations_running());
     if let Some(accelerator) = app.service.accelerator() {
         app.options.metrics.accelerated(accelerator.seen().await);
     }

@@ -214,6 +214,14 @@ impl Service {
         self.0.operations.all(self).await
     }
 
+    /// Bulk operations that this server carries out at present, by what they do.
+    #[must_use]
+    pub fn operations_running(&self) -> Vec<(Action, usize)> {
+        let running = if self.leads() { self.0.operations.running() } else { Vec::new() };
+        let count = |action| running.iter().filter(|doing| **doing == action).count();
+        Action::ALL.map(|action| (action, count(action))).into()
+    }
+
     /// One bulk operation.
     ///
     /// # Errors

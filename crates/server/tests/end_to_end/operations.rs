@@ -15,7 +15,7 @@ use ganger_server::testing;
 use ganger_store::read::ListQuery;
 use ganger_store::{SqliteStore, Store};
 
-use crate::common::{eventually, spec, submit, within};
+use crate::common::{eventually, metric, spec, submit, within};
 use crate::faulty::{Fault, FaultyStore};
 use crate::link::{Link, Passes, shared_store};
 
@@ -69,6 +69,9 @@ async fn an_operation_goes_on_after_a_restart_and_counts_every_job_once() {
     fill(server.service(), 120).await;
     let cancel = start(server.service(), Action::Cancel, 60).await;
     is_half_done(server.service(), cancel, 20).await;
+    let running = |action| format!("ganger_operations_running{{action=\"{action}\"}}");
+    assert_eq!(metric(&server.url(), &running("cancel")).await, Some(1.0));
+    assert_eq!(metric(&server.url(), &running("replay")).await, Some(0.0));
     server.stop().await;
 
     let store = open();
