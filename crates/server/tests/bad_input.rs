@@ -43,7 +43,7 @@ const BODY_ROUTES: &[(&str, &str)] = &[
 ];
 
 /// Every route of a compatible door that takes a body. They answer in the words of what they stand in for.
-const DOORS: &[(&str, &str)] = &[("POST", "/submit_job")];
+const DOORS: &[(&str, &str)] = &[("POST", "/submit_job"), ("POST", "/jobs")];
 
 /// Bodies that no route takes.
 fn bad_bodies() -> Vec<(&'static str, Vec<u8>)> {

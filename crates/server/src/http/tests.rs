@@ -74,6 +74,11 @@ fn the_routes_that_a_user_needs_are_all_described() {
     let operations = operations();
     for (method, path) in [
         ("POST", "/submit_job"),
+        ("POST", "/jobs"),
+        ("GET", "/jobs"),
+        ("GET", "/jobs/{id}"),
+        ("GET", "/db/jobs"),
+        ("GET", "/db/jobs/{id}"),
         ("POST", "/v1/jobs"),
         ("GET", "/v1/jobs"),
         ("POST", "/v1/jobs:batch"),

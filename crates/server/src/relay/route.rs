@@ -154,7 +154,7 @@ fn repeats(method: &Method, path: &str) -> Again {
     if *method != Method::POST {
         return Again::No;
     }
-    if matches!(path, "/v1/jobs" | "/v1/jobs:batch" | "/v1/operations" | "/submit_job") {
+    if matches!(path, "/v1/jobs" | "/v1/jobs:batch" | "/v1/operations" | "/submit_job" | "/jobs") {
         return Again::Keyed;
     }
     if path.starts_with("/v1/failures/") {
@@ -256,6 +256,7 @@ mod tests {
             ("POST", "/v1/jobs", Again::Keyed),
             ("POST", "/v1/jobs:batch", Again::Keyed),
             ("POST", "/submit_job", Again::Keyed),
+            ("POST", "/jobs", Again::Keyed),
             ("POST", "/v1/jobs:import", Again::No),
             ("POST", "/v1/jobs/x:cancel", Again::No),
             ("POST", "/v1/jobs/x:replay", Again::No),

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod compat_a;
+mod compat_b;
 mod limits;
 mod operations;
 mod parents;

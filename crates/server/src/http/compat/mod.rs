@@ -7,6 +7,7 @@
 //! problem document, as everywhere.
 
 mod a;
+mod b;
 mod profile;
 
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -54,7 +55,7 @@ pub(super) fn routes(profiles: Profiles) -> OpenApiRouter<App> {
     profiles.each().fold(OpenApiRouter::new(), |routes, profile| {
         routes.merge(match profile {
             Profile::A => a::routes(),
-            Profile::B => OpenApiRouter::new(),
+            Profile::B => b::routes(),
             Profile::C => OpenApiRouter::new(),
             // Spoken over gRPC alone: see `grpc/dts.rs`.
             Profile::D => OpenApiRouter::new(),
