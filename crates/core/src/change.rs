@@ -82,6 +82,9 @@ pub enum Change {
     PutKind(Kind, KindSettings),
     /// A key of a queue is closed for a while, or open again.
     CloseKey(KeyClosure),
+    /// The attempt under a lease is about to do what cannot be repeated, or did not do it after all. A store keeps the
+    /// last mark of each job.
+    Mark(EffectMark),
     /// Text that an attempt logged. A store keeps the last [`crate::limits::LOG_BYTES`] of each.
     Log(LogLines),
     /// An attempt failed: its group counts it. Comes right before the end of that attempt, in the same batch.
@@ -346,6 +349,17 @@ pub struct KeyClosure {
     pub until: Option<Wall>,
 }
 
+/// Whether an attempt may have had an effect that cannot be repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EffectMark {
+    /// The job.
+    pub job: JobId,
+    /// The lease of the attempt. A mark counts under this one only.
+    pub fence: Fence,
+    /// Whether the mark stands from now on. Taking it off leaves the mark of another lease alone.
+    pub stands: bool,
+}
+
 /// Text that an attempt logged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLines {
@@ -421,6 +435,8 @@ pub struct Snapshot {
     pub kinds: Vec<(Kind, KindSettings)>,
     /// Keys that are closed. Some of them may be open again since.
     pub closed: Vec<KeyClosure>,
+    /// Marks that stand. One whose lease has ended means nothing any more.
+    pub marks: Vec<(JobId, Fence)>,
     /// Schedules, and how they stand.
     pub schedules: Vec<(ScheduleRecord, crate::schedule::Standing)>,
     /// Final jobs that are kept, counted.

@@ -43,6 +43,16 @@ pub enum ToLeader {
         /// Whole lines, each ending in a newline.
         text: String,
     },
+    /// A handler is about to do what cannot be undone or repeated (or, if not `stands`, is certain that it did not
+    /// happen). Sent again on every stream until it is answered with [`ToWorker::Marked`].
+    Mark {
+        /// The job.
+        job: JobId,
+        /// Its lease.
+        fence: Fence,
+        /// Whether the mark is to stand.
+        stands: bool,
+    },
     /// It takes nothing new and finishes what it holds.
     Drain,
     /// It holds nothing any more and ends its session.
@@ -104,6 +114,13 @@ pub enum ToWorker {
         fence: Fence,
         /// Why.
         why: CancelWhy,
+    },
+    /// Answers a [`ToLeader::Mark`]: so it is durable. A mark that was asked for and does not stand was refused.
+    Marked {
+        /// The lease.
+        fence: Fence,
+        /// Whether the mark stands now.
+        stands: bool,
     },
     /// Take nothing new, finish what you hold.
     Drain,

@@ -48,6 +48,8 @@ pub enum Death {
     Poison,
     /// It was not started in time.
     Expired,
+    /// Its attempt was about to do what cannot be repeated, and nobody knows whether it did.
+    Unknown,
 }
 
 impl Death {
@@ -59,6 +61,7 @@ impl Death {
             Death::Fatal => "failed fatally",
             Death::Poison => "crashes its worker",
             Death::Expired => "expired before it could start",
+            Death::Unknown => "delivery unknown",
         }
     }
 }
@@ -151,6 +154,31 @@ pub fn after_attempt(
         | Next::Succeeded
         | Next::Cancelled
         | Next::Dead(_) => (standing, next),
+    }
+}
+
+/// The same for an attempt whose mark stands: it was about to do what cannot be repeated. Unless it succeeded, failed
+/// for good, or was stopped by a person, nobody knows whether it did, so only a person may have it run again.
+#[must_use]
+pub fn after_marked_attempt(
+    before: Standing,
+    allowance: &Allowance,
+    ending: &Ending<'_>,
+    cancel_wanted: bool,
+    random: u64,
+) -> (Standing, Next) {
+    let (standing, next) = after_attempt(before, allowance, ending, cancel_wanted, random);
+    let stopped = matches!(ending, Ending::Reported(Report::Cancelled) | Ending::CancelledUnderGrace);
+    match next {
+        Next::Succeeded | Next::Dead(Death::Fatal) => (standing, next),
+        Next::Cancelled if stopped => (standing, next),
+        Next::Retry(_) if sabotage::active(Bug::MarkedRunsAgain) => (standing, next),
+        Next::Dead(_)
+        | Next::Cancelled
+        | Next::Retry(_)
+        | Next::Requeue
+        | Next::Later(_)
+        | Next::Throttled(_) => (standing, Next::Dead(Death::Unknown)),
     }
 }
 
@@ -258,6 +286,36 @@ mod tests {
         let report = Report::RetryAfter(delay, "429".into());
         assert_eq!(after(Standing::default(), &allowance(2, 3), &report).1, Next::Retry(delay));
         assert_eq!(after(Standing::default(), &allowance(1, 3), &report).1, Next::Dead(Death::Exhausted));
+    }
+
+    /// However it ends, it does not run again by itself.
+    #[test]
+    fn a_marked_attempt_is_never_repeated() {
+        let allowed = allowance(5, 3);
+        let after = |ending: &Ending<'_>, cancel: bool| {
+            after_marked_attempt(Standing::default(), &allowed, ending, cancel, 0).1
+        };
+        let delay = Duration::from_secs(1);
+        let unknown = [
+            Report::Error("broken pipe".into()),
+            Report::RetryAfter(delay, "later".into()),
+            Report::Snooze(delay),
+            Report::Throttled(delay),
+            Report::Timeout,
+            Report::Cancelled,
+            Report::Released { started: true },
+            Report::Released { started: false },
+        ];
+        for report in &unknown {
+            assert_eq!(after(&Ending::Reported(report), false), Next::Dead(Death::Unknown), "{report:?}");
+        }
+        for ending in [Ending::Lost, Ending::TimedOut, Ending::CancelledUnderGrace] {
+            assert_eq!(after(&ending, false), Next::Dead(Death::Unknown), "{ending:?}");
+        }
+        assert_eq!(after(&Ending::Lost, true), Next::Dead(Death::Unknown), "a cancel does not hide that");
+        assert_eq!(after(&Ending::Reported(&Report::Ok("1".into())), false), Next::Succeeded);
+        assert_eq!(after(&Ending::Reported(&Report::Fatal("no".into())), false), Next::Dead(Death::Fatal));
+        assert_eq!(after(&Ending::Reported(&Report::Cancelled), true), Next::Cancelled);
     }
 
     #[test]

@@ -107,11 +107,21 @@ pub enum Bug {
     MissedForgotten,
     /// The occurrence that waits for a job to end is kept in memory only.
     WaitingOnlyInMemory,
+    /// An attempt is told that its mark stands before that is written.
+    MarkToldEarly,
+    /// A handler gets a mark for a lease that it has lost.
+    MarkWithoutLease,
+    /// A new leader does not know the marks of the leases that it loads.
+    MarkNotLoaded,
+    /// A marked attempt that fails, or is lost, is tried again like any other.
+    MarkedRunsAgain,
+    /// The mark of an attempt is taken off before its end is written.
+    MarkTakenOffFirst,
 }
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 50] = [
+    pub const ALL: [Bug; 55] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -162,6 +172,11 @@ impl Bug {
         Bug::FiredEarly,
         Bug::MissedForgotten,
         Bug::WaitingOnlyInMemory,
+        Bug::MarkToldEarly,
+        Bug::MarkWithoutLease,
+        Bug::MarkNotLoaded,
+        Bug::MarkedRunsAgain,
+        Bug::MarkTakenOffFirst,
     ];
 }
 

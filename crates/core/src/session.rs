@@ -25,6 +25,9 @@
 //!    └── no answer, break┴──── lapse, break ─────┘
 //! ```
 
+mod liveness;
+mod marks;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -64,6 +67,8 @@ pub enum Act {
     Withdraw(Fence),
     /// Tell this handler to stop.
     Cancel(Fence, CancelWhy),
+    /// Tell this handler whether its mark stands.
+    Marked(Fence, bool),
     /// The session is closed for ever: go on with [`Session::reborn`].
     Gone,
     /// The server asked for a drain.
@@ -84,6 +89,8 @@ enum Link {
 struct Held {
     work: Work,
     phase: Phase,
+    /// What the handler asked of its mark, until that is answered.
+    asked: Option<bool>,
 }
 
 #[derive(Clone, Debug)]
@@ -242,6 +249,7 @@ impl Session {
                 acts.push(Act::Send(ToLeader::Results(vec![report])));
             }
             (Link::Open, ToWorker::Cancel { fence, why, .. }) => self.stop_handler(fence, why, acts),
+            (Link::Open, ToWorker::Marked { fence, stands }) => self.marked(fence, stands, acts),
             (Link::Open, ToWorker::Drain) => acts.push(Act::DrainAsked),
             // Before the welcome, or after a lapse, nothing else has a meaning on this stream.
             (Link::Down | Link::Greeting { .. } | Link::Open | Link::Gone, _) => {}
@@ -299,6 +307,7 @@ impl Session {
         };
         let report = AttemptReport { job: held.work.job, fence, report, ran };
         held.phase = Phase::Ended(report.clone());
+        held.asked = None;
         if self.link == Link::Open {
             acts.push(Act::Send(ToLeader::Results(vec![report])));
         }
@@ -347,6 +356,7 @@ impl Session {
             acts.push(Act::Send(ToLeader::Drain));
         }
         self.ping(now, acts);
+        self.ask_for_marks(acts);
         let unacknowledged: Vec<AttemptReport> = self
             .leases
             .values()
@@ -359,34 +369,6 @@ impl Session {
             acts.push(Act::Send(ToLeader::Results(unacknowledged)));
         }
         self.finish_if_drained(acts);
-    }
-
-    fn heard(&mut self, now: Mono, sent_at: Mono) {
-        let from = if sabotage::active(Bug::TtlFromReceipt) { now } else { sent_at };
-        self.answered = self.answered.max(Some(from));
-    }
-
-    fn ping(&mut self, now: Mono, acts: &mut Vec<Act>) {
-        let number = self.next_ping;
-        self.next_ping += 1;
-        self.pinged_at = now;
-        if self.pings.len() == PINGS_REMEMBERED {
-            self.pings.pop_front();
-        }
-        self.pings.push_back((number, now));
-        acts.push(Act::Send(ToLeader::Ping { number }));
-    }
-
-    fn ponged(&mut self, now: Mono, number: u64) {
-        while let Some((sent, at)) = self.pings.front().copied() {
-            if sent > number {
-                break;
-            }
-            self.pings.pop_front();
-            if sent == number {
-                self.heard(now, at);
-            }
-        }
     }
 
     fn assign(&mut self, now: Mono, works: Vec<Work>, acts: &mut Vec<Act>) {
@@ -404,7 +386,10 @@ impl Session {
                 continue;
             }
             let fence = work.fence;
-            self.leases.insert(fence, Held { work: work.clone(), phase: Phase::Waiting { since: now } });
+            self.leases.insert(
+                fence,
+                Held { work: work.clone(), phase: Phase::Waiting { since: now }, asked: None },
+            );
             if self.draining {
                 self.hand_back(fence, acts);
             } else {
@@ -472,6 +457,7 @@ impl Session {
             self.leases.remove(&fence);
             acts.push(Act::Withdraw(fence));
         }
+        self.refuse_marks(acts);
         if self.on_lapse == OnLapse::Cancel {
             self.stop_all(CancelWhy::LeaseLost, acts);
         }

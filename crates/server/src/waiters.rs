@@ -129,6 +129,7 @@ pub fn ends<'b>(batch: &'b Batch, applied: &'b [Applied]) -> impl Iterator<Item 
         | Change::PutQueue(..)
         | Change::PutKind(..)
         | Change::CloseKey(_)
+        | Change::Mark(_)
         | Change::Log(_)
         | Change::Failed(_)
         | Change::PutDocument(_)

@@ -190,6 +190,7 @@ fn usual(change: &Change) -> Applied {
         | Change::PutQueue(..)
         | Change::PutKind(..)
         | Change::CloseKey(_)
+        | Change::Mark(_)
         | Change::Log(_)
         | Change::Failed(_)
         | Change::PutDocument(_) => Applied::Done,

@@ -1,17 +1,18 @@
 //! What a handler knows about its attempt, and what it can say meanwhile.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use ganger_core::message::{CancelWhy, Work};
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::{Fence, JobId};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::chatter::Chatter;
 use crate::client::{Client, ClientError};
 use crate::clock;
+use crate::desk::Shared;
 use crate::error::JobError;
 use crate::parents::Parent;
 
@@ -28,6 +29,10 @@ struct Inner {
     chatter: Chatter,
     /// None in tests of handlers without a server.
     client: Option<Client>,
+    /// Where marks are asked for. Weak: the desk holds the attempts that run.
+    desk: OnceLock<Weak<Shared>>,
+    /// Whether the mark stands, once that is answered.
+    mark: watch::Sender<Option<bool>>,
 }
 
 impl Ctx {
@@ -46,7 +51,14 @@ impl Ctx {
             why: OnceLock::new(),
             chatter: Chatter::new(bell),
             client,
+            desk: OnceLock::new(),
+            mark: watch::Sender::new(None),
         }))
+    }
+
+    pub(crate) fn with_desk(self, desk: Weak<Shared>) -> Ctx {
+        let _ = self.0.desk.set(desk);
+        self
     }
 
     /// The job. The same for every attempt: a good idempotency key for effects elsewhere.
@@ -148,6 +160,45 @@ impl Ctx {
             done = work => Ok(done),
             () = self.cancelled() => Err(JobError::retry("told to stop")),
         }
+    }
+
+    /// Says that this attempt is about to do what can neither be undone nor repeated, such as handing a mail to its
+    /// server. When this returns, that is durable. From then on the job is not tried again by itself: unless the handler
+    /// succeeds, or fails for good, the job dies with the reason `delivery unknown`, for a person to look into and
+    /// replay. A handler that learns with certainty that nothing happened says so with [`Ctx::unmark_effect`], and may
+    /// fail like any other.
+    ///
+    /// # Errors
+    /// The lease is lost, or the handler is to stop: do not go on.
+    pub async fn mark_effect(&self) -> Result<(), JobError> {
+        self.set_mark(true).await
+    }
+
+    /// Says that what [`Ctx::mark_effect`] announced did certainly not happen.
+    ///
+    /// # Errors
+    /// The lease is lost, or the handler is to stop.
+    pub async fn unmark_effect(&self) -> Result<(), JobError> {
+        self.set_mark(false).await
+    }
+
+    async fn set_mark(&self, stands: bool) -> Result<(), JobError> {
+        // Without a server, in tests of handlers, there is nobody to ask.
+        let Some(desk) = self.0.desk.get() else { return Ok(()) };
+        let mut answer = self.0.mark.subscribe();
+        self.0.mark.send_replace(None);
+        let Some(desk) = desk.upgrade() else { return Err(JobError::retry("the worker is over")) };
+        desk.mark(self.fence(), stands);
+        drop(desk);
+        let answered = self.unless_cancelled(answer.wait_for(Option::is_some)).await?;
+        match answered.map(|stands| *stands) {
+            Ok(Some(so)) if so == stands => Ok(()),
+            Ok(_) | Err(_) => Err(JobError::retry("the lease is lost: nothing may be done under it")),
+        }
+    }
+
+    pub(crate) fn marked(&self, stands: bool) {
+        self.0.mark.send_replace(Some(stands));
     }
 
     /// How far it is, from 0 to 1, and in words. Never blocks; only the latest is sent.

@@ -99,6 +99,15 @@ impl Shared {
         (next, more)
     }
 
+    /// A handler wants its mark to stand, or to be off.
+    pub(crate) fn mark(&self, fence: Fence, stands: bool) {
+        let mut desk = self.lock();
+        let mut acts = Vec::new();
+        desk.session.mark(fence, stands, &mut acts);
+        desk.undone.append(&mut acts);
+        self.bell.notify_one();
+    }
+
     /// An attempt is over whose thread takes nothing along.
     pub(crate) fn ended_alone(&self, fence: Fence, report: Report, started: Mono) {
         let mut desk = self.lock();
@@ -144,6 +153,7 @@ impl Desk {
                 | Act::Offer(_)
                 | Act::Withdraw(_)
                 | Act::Cancel(..)
+                | Act::Marked(..)
                 | Act::Gone
                 | Act::DrainAsked
                 | Act::Finished => self.undone.push(act),
@@ -175,7 +185,8 @@ impl Desk {
             self.report(now, work.fence, report, Duration::ZERO);
             return None;
         };
-        let ctx = Ctx::new(work, traceparent, self.chatter.clone(), self.client.clone());
+        let ctx = Ctx::new(work, traceparent, self.chatter.clone(), self.client.clone())
+            .with_desk(Arc::downgrade(shared));
         let abort = CancellationToken::new();
         self.status.started(&ctx);
         self.running.insert(now, ctx.clone(), grant, abort.clone());

@@ -47,7 +47,11 @@ impl Outbox {
                 self.seal();
                 self.ready.push_back(message);
             }
-            ToLeader::Hello(_) | ToLeader::Ping { .. } | ToLeader::Progress { .. } | ToLeader::Log { .. } => {
+            ToLeader::Hello(_)
+            | ToLeader::Ping { .. }
+            | ToLeader::Progress { .. }
+            | ToLeader::Log { .. }
+            | ToLeader::Mark { .. } => {
                 self.ready.push_back(message);
             }
         }

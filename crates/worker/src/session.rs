@@ -398,6 +398,11 @@ impl Driver {
                     desk.held.remove(&fence);
                 }
                 Act::Cancel(fence, why) => desk.running.cancel(now, fence, why, self.ways.cancel_grace),
+                Act::Marked(fence, stands) => {
+                    if let Some(live) = desk.running.get(fence) {
+                        live.ctx.marked(stands);
+                    }
+                }
                 Act::Gone => self.be_reborn(desk),
                 Act::DrainAsked => self.begin_drain(desk, None),
                 Act::Finished => self.finish = Some(Finish::Drained),

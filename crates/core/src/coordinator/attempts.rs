@@ -110,8 +110,8 @@ impl Coordinator {
         }
         let entry = self.jobs.get(lease.job);
         let profile = self.jobs.profile_of(entry);
-        let (standing, next) =
-            rules::after_attempt(entry.standing, &profile.allowance, ending, entry.cancel_wanted, random);
+        let rule = if lease.mark.stands { rules::after_marked_attempt } else { rules::after_attempt };
+        let (standing, next) = rule(entry.standing, &profile.allowance, ending, entry.cancel_wanted, random);
         let record = self.record(now, &lease, ending, ran);
         let waited = now.wall.since(entry.due_at).saturating_sub(ran);
         let next = self.close_its_key(now, lease.job, ending, next);
@@ -156,7 +156,7 @@ impl Coordinator {
             self.commits.push(Change::End(change), Effect::Nothing);
             return;
         }
-        self.commits.push(Change::End(change), Effect::End(Box::new(ended)));
+        self.end_with_mark(change, ended, &lease);
     }
 
     /// A handler asked for its key to be closed: that holds whatever becomes of its job, which waits in its place, or
@@ -477,7 +477,7 @@ impl Coordinator {
     }
 
     /// The slot of a session's lease that it may know of and that has not ended.
-    fn lease_of(&self, session: u32, fence: Fence) -> Option<u32> {
+    pub(crate) fn lease_of(&self, session: u32, fence: Fence) -> Option<u32> {
         let slot = *self.sessions.get(session).leases.get(&fence)?;
         self.leases.find(slot).filter(|lease| lease.fence == fence && lease.committed).map(|_| slot)
     }

@@ -49,6 +49,8 @@ pub(crate) enum Effect {
     Failed(u32),
     /// The job moves on.
     End(Box<Ended>),
+    /// The session's worker may hear whether the mark stands.
+    Mark { session: SessionId },
     /// The job leaves: cancelled by a client, or expired.
     Finish { job: u32, ticket: Option<Ticket> },
     /// Tell the worker to stop.
@@ -97,6 +99,7 @@ impl Effect {
             Effect::Assign { .. }
             | Effect::Failed(_)
             | Effect::End(_)
+            | Effect::Mark { .. }
             | Effect::OpenSession(_)
             | Effect::CloseSession { .. }
             | Effect::Prune
@@ -314,6 +317,7 @@ impl Coordinator {
             | Effect::Failed(_)
             | Effect::Document(_)
             | Effect::End(_)
+            | Effect::Mark { .. }
             | Effect::CancelWanted { .. }
             | Effect::RunNow { .. }
             | Effect::Replay(_)
@@ -352,6 +356,7 @@ impl Coordinator {
             (Effect::Assign { session, leases, joint }, _) => {
                 self.assigned(now, session, &leases, joint, out);
             }
+            (Effect::Mark { session }, Change::Mark(mark)) => self.mark_written(session, *mark, out),
             (Effect::End(ended), _) => self.attempt_ended(now, ended.or_elsewhere(&applied), acks, out),
             (Effect::Finish { job, ticket }, Change::Finish(finish)) => {
                 self.finished(now, job, &finish.end, out);
@@ -388,6 +393,7 @@ impl Coordinator {
                 | Effect::Failed(_)
                 | Effect::Submit { .. }
                 | Effect::Intake(_)
+                | Effect::Mark { .. }
                 | Effect::Finish { .. }
                 | Effect::RunNow { .. },
                 _,

@@ -130,6 +130,7 @@ impl Counting<'_> {
                 | Change::PutQueue(..)
                 | Change::PutKind(..)
                 | Change::CloseKey(_)
+                | Change::Mark(_)
                 | Change::Log(_)
                 | Change::Failed(_)
                 | Change::PutDocument(_)

@@ -20,6 +20,7 @@ use crate::coordinator::classes::{demand, eligible, gates, widest};
 use crate::coordinator::commits::Effect;
 use crate::coordinator::fair::NOBODY;
 use crate::coordinator::fleet::GroupId;
+use crate::coordinator::marks::Mark;
 use crate::coordinator::port::Output;
 use crate::coordinator::ready::Order;
 use crate::coordinator::table::Phase;
@@ -209,6 +210,7 @@ impl Coordinator {
                 transactional,
                 leased_at: now.wall,
                 committed: false,
+                mark: Mark::default(),
                 stopping: None,
                 timer: None,
             });

@@ -93,6 +93,7 @@ impl Coordinator {
                 | Change::OpenSession(_)
                 | Change::CloseSession(..)
                 | Change::PutKind(..)
+                | Change::Mark(_)
                 | Change::Log(_)
                 | Change::Failed(_)
                 | Change::PutDocument(_)

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::change::{Assignment, Lease, LiveJob, SessionRecord, Snapshot, Tally};
+use crate::coordinator::marks;
 use crate::coordinator::roster::{SessionEntry, Standing};
 use crate::coordinator::table::Phase;
 use crate::coordinator::{Coordinator, LeaseEntry, Timer};
@@ -59,6 +60,7 @@ impl Coordinator {
                 }
             }
         }
+        self.load_marks(snapshot.marks);
         self.rates_begin_empty(now.mono);
         self.load_ended(now, snapshot.ended);
         self.cancel_what_was_wanted(now, &jobs.iter().map(|j| j.id).collect::<Vec<_>>());
@@ -95,6 +97,7 @@ impl Coordinator {
             transactional: lease.transactional,
             leased_at: assignment.at,
             committed: true,
+            mark: marks::Mark::default(),
             stopping: None,
             timer: None,
         });

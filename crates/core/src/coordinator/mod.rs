@@ -9,7 +9,7 @@
 //! fits), [`wheel`] (timers), [`counters`], `table` (the jobs), `classes` (gates), `lines` (who waits
 //! for whom), `roster` and `sessions` (the leader's side of the protocol), `attempts`, `dispatch`, `joint` (a
 //! submission and its first lease in one commit), `intake` (what was submitted inside the store), `elsewhere` (what
-//! ended there), `strands`, `levels`, `fair`, `flow`, `keyed`, `bucket` (keys, tenants and limits), `depth` (submissions to
+//! ended there), `marks` (what must not be repeated), `strands`, `levels`, `fair`, `flow`, `keyed`, `bucket` (keys, tenants and limits), `depth` (submissions to
 //! a full queue), `dependencies` (who is blocked by whom), `schedules`, `commits`. The README beside this file lists the properties
 //! that must hold.
 
@@ -37,6 +37,7 @@ mod levels;
 mod limited;
 mod lines;
 mod load;
+mod marks;
 mod pace;
 pub mod port;
 pub mod ready;
@@ -113,6 +114,8 @@ struct LeaseEntry {
     leased_at: Wall,
     /// Whether the assignment is committed: only then may its worker hear of it.
     committed: bool,
+    /// Whether its handler is about to do, or did, what cannot be repeated.
+    mark: marks::Mark,
     /// Why the worker was told to stop, if it was.
     stopping: Option<CancelWhy>,
     timer: Option<TimerId>,

@@ -68,6 +68,7 @@ impl Coordinator {
                 self.progressed(slot, job, fence, fraction, note, out);
             }
             ToLeader::Log { job, fence, text } => self.logged(slot, job, fence, text),
+            ToLeader::Mark { fence, stands, .. } => self.mark(slot, fence, stands, out),
             ToLeader::Drain => self.drain_session(now, slot, out),
             ToLeader::Goodbye => self.goodbye(now, slot),
         }

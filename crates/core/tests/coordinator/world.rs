@@ -111,7 +111,7 @@ impl World {
                     self.running.push((worker, work));
                 }
             }
-            ToWorker::Pong { .. } | ToWorker::Ack(_) => {}
+            ToWorker::Pong { .. } | ToWorker::Ack(_) | ToWorker::Marked { .. } => {}
             ToWorker::Cancel { job, why, .. } => self.stopped.push((job, why)),
             ToWorker::Gone => self.running.retain(|(w, _)| *w != worker),
             ToWorker::Drain => panic!("nobody drains here"),
@@ -233,6 +233,7 @@ pub(crate) fn apply(change: &Change) -> Applied {
         | Change::PutQueue(..)
         | Change::PutKind(..)
         | Change::CloseKey(_)
+        | Change::Mark(_)
         | Change::Log(_)
         | Change::Failed(_)
         | Change::PutDocument(_) => Applied::Done,

@@ -8,6 +8,7 @@ use ganger_core::sabotage::{self, Bug};
 
 use crate::doors::DOORS;
 use crate::limits::LIMITS;
+use crate::marks::MARKS;
 use crate::operations::OPERATIONS;
 use crate::parents::PARENTS;
 use crate::random::{setup, try_seed};
@@ -42,7 +43,14 @@ fn search(bug: Bug) -> Option<(u64, String)> {
 /// The stories and traps that go wrong.
 fn scripts(bug: Bug) -> Vec<(&'static str, String)> {
     let _on = Sabotaged::with(bug);
-    let all = STORIES.iter().chain(&TRAPS).chain(&DOORS).chain(&LIMITS).chain(&PARENTS).chain(&OPERATIONS);
+    let all = STORIES
+        .iter()
+        .chain(&TRAPS)
+        .chain(&DOORS)
+        .chain(&LIMITS)
+        .chain(&PARENTS)
+        .chain(&OPERATIONS)
+        .chain(&MARKS);
     all.filter_map(|(name, script)| match catch_unwind(AssertUnwindSafe(script)) {
         Ok(Ok(())) => None,
         Ok(Err(what)) => Some((*name, what.lines().next().unwrap_or_default().to_owned())),

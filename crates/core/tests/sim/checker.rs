@@ -18,6 +18,7 @@ use ganger_store::{CommitError, StoreError};
 
 use crate::client::Client;
 use crate::ledger::Ledger;
+use crate::marks::Marks;
 use crate::minutes::Written;
 use crate::parents::Families;
 use crate::setup::Time;
@@ -160,6 +161,8 @@ pub(crate) struct Checker {
     /// The edges of jobs, with how each was first settled.
     pub(crate) edges: BTreeMap<JobId, Vec<Edge>>,
     pub(crate) families: Families,
+    /// What must not be repeated.
+    pub(crate) marks: Marks,
     /// What was written about schedules.
     pub(crate) ledger: Ledger,
 }
@@ -198,6 +201,7 @@ impl Checker {
             counted: Written::default(),
             edges: BTreeMap::new(),
             families: Families::default(),
+            marks: Marks::default(),
             ledger: Ledger::default(),
         }
     }

@@ -9,6 +9,7 @@
 //! - `stories.rs`: the ways in which earlier drafts failed, told one by one.
 //! - `doors.rs`: jobs that are submitted and ended in transactions of users, of which the leader learns late.
 //! - `limits.rs`: limits and closed keys, which no leader may forget.
+//! - `marks.rs`: effects that cannot be repeated, and the marks that say so.
 //! - `parents.rs`: jobs that wait for others.
 //! - `operations.rs`: bulk operations, whose leader crashes between any two steps.
 //! - `bugs.rs`: deliberate mistakes in the protocol, each of which must be caught.
@@ -24,6 +25,7 @@ mod failures;
 mod faults;
 mod ledger;
 mod limits;
+mod marks;
 mod minutes;
 mod net;
 mod operations;

@@ -79,6 +79,7 @@ impl Checker {
             | Change::CloseSession(..)
             | Change::PutQueue(..)
             | Change::CloseKey(_)
+            | Change::Mark(_)
             | Change::PutKind(..)
             | Change::Log(_)
             | Change::Failed(_)

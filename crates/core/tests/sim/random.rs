@@ -39,6 +39,7 @@ pub(crate) fn setup(seed: u64, traced: bool) -> Setup {
     faults.limited = !faults.long_runs && seed % 3 == 0;
     // Whatever else goes wrong, two runs of five have schedules.
     faults.schedules = seed % 5 < 2;
+    faults.marks = seed % 4 == 1;
     Setup { seed, faults, jobs: 12 + rng.index(4), workers: 3, traced }
 }
 

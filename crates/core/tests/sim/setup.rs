@@ -112,6 +112,8 @@ pub(crate) struct Faults {
     pub(crate) transactional: bool,
     /// Queues have limits, jobs have keys, and keys are closed by handlers and by people.
     pub(crate) limited: bool,
+    /// Handlers do what cannot be repeated, and mark it.
+    pub(crate) marks: bool,
     /// Whatever was decided is handed over before the batch written before it is announced, however little it is.
     pub(crate) hasty: bool,
     /// There are schedules, and people meddle with them.
@@ -154,6 +156,7 @@ impl Faults {
             hasty: on(),
             transactional: false,
             limited: false,
+            marks: false,
             schedules: false,
             rare: false,
             embedded: false,

@@ -234,6 +234,7 @@ fn brief(batch: &Batch) -> String {
         Change::PutKind(kind, settings) => format!("kind {kind} transactional {}", settings.transactional),
         Change::PutQueue(queue, settings) => format!("queue {queue} paused {}", settings.paused),
         Change::CloseKey(closure) => format!("key {} closed until {:?}", closure.key, closure.until),
+        Change::Mark(mark) => format!("mark {} {} {}", short(mark.job), mark.fence, mark.stands),
         Change::Log(_) => "log".into(),
         Change::Failed(seen) => format!("failed {}", short(seen.job)),
         Change::PutDocument(document) => format!("document {}", document.key),

@@ -36,6 +36,8 @@ pub(crate) struct Worker {
     pub(crate) script: Option<(Time, Report)>,
     /// Scripts: connect only to this server.
     pub(crate) only: Option<usize>,
+    /// Scripts: the next handlers ask for a mark after so long.
+    pub(crate) marks: Option<Time>,
 }
 
 struct Run {
@@ -71,6 +73,7 @@ impl Worker {
             tick_at: 0,
             script: None,
             only: None,
+            marks: None,
         }
     }
 
@@ -79,6 +82,11 @@ impl Worker {
         if let Some(run) = self.runs.get_mut(&fence) {
             run.report = report;
         }
+    }
+
+    /// The job that runs under this lease.
+    pub(crate) fn runs(&self, fence: Fence) -> Option<JobId> {
+        self.runs.get(&fence).map(|run| run.job)
     }
 
     /// Handlers of this worker may overlap with others: it was told to let them finish.
@@ -221,6 +229,7 @@ impl World {
                 Act::Offer(work) => self.workers[worker].offered.push_back(work),
                 Act::Withdraw(fence) => self.workers[worker].offered.retain(|work| work.fence != fence),
                 Act::Cancel(fence, why) => self.cancel_handler(worker, fence, why),
+                Act::Marked(fence, stands) => self.mark_answered(worker, fence, stands),
                 Act::Gone => self.reborn(worker),
                 Act::DrainAsked => self.drain_worker(worker),
                 Act::Finished => {
@@ -286,6 +295,7 @@ impl World {
         self.workers[worker].runs.insert(work.fence, run);
         self.after(takes, Event::HandlerEnds { worker, life, fence: work.fence, plan: 0 });
         self.plan_completion(worker, work, takes);
+        self.plan_mark(worker, work, takes);
         if let Some(timeout) = work.timeout {
             let at = self.workers[worker].clock.when(began + timeout);
             self.after(at - self.now, Event::HandlerOverdue { worker, life, fence: work.fence });

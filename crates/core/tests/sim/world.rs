@@ -49,6 +49,8 @@ pub(crate) enum Event {
     HandlerOverdue { worker: usize, life: u32, fence: Fence },
     /// The transaction of a handler comes to its commit.
     Complete { worker: usize, life: Option<u32>, job: JobId, fence: Fence },
+    /// A handler wants a mark, or wants it off.
+    AsksMark { worker: usize, life: u32, fence: Fence, stands: bool },
     /// A person marks a kind as transactional.
     MarkKind,
     /// A supervisor tells that a worker process died.
@@ -269,6 +271,7 @@ impl World {
             Event::HandlerEnds { worker, life, fence, plan } => self.handler_ends(worker, life, fence, plan),
             Event::HandlerOverdue { worker, life, fence } => self.handler_overdue(worker, life, fence),
             Event::Complete { worker, life, job, fence } => self.complete(worker, life, job, fence),
+            Event::AsksMark { worker, life, fence, stands } => self.asks_mark(worker, life, fence, stands),
             Event::MarkKind => self.mark_kind(),
             Event::Died(session) => self.worker_died(session),
             Event::Submit(client) => self.submit(client),
@@ -298,6 +301,7 @@ impl World {
             Event::Connect { worker: w, .. }
             | Event::HandlerEnds { worker: w, .. }
             | Event::HandlerOverdue { worker: w, .. }
+            | Event::AsksMark { worker: w, .. }
             | Event::Complete { worker: w, life: Some(_), .. } => worker(*w),
             Event::WorkerTick(w) => worker(*w),
             Event::StoreCalled(_)

@@ -65,6 +65,7 @@ impl Checker {
                 self.queues_paused.insert(queue.clone(), settings.paused);
             }
             Change::CloseKey(closure) => self.key_closed(closure),
+            Change::Mark(mark) => self.mark_written(*mark),
             Change::Schedule(change) => self.schedule_written(change, applied, at),
             Change::Settle(..)
             | Change::PutKind(..)
@@ -111,6 +112,7 @@ impl Checker {
             if lease.transactional {
                 self.transactional.insert(fence);
             }
+            self.marks.given(lease.job, fence);
             let known = self.fates.insert(fence, fate);
             self.require(known.is_none(), || format!("{fence} is given twice"));
             if void {
@@ -180,6 +182,7 @@ impl Checker {
         self.fates.insert(fence, if grace { LeaseFate::OverUnderGrace } else { LeaseFate::Over });
         self.check_record(end, at);
         self.check_throttled(end);
+        self.check_marked(end);
         let standing = match &end.after {
             After::Again { standing, .. } | After::Final { standing, .. } => *standing,
         };
@@ -320,6 +323,7 @@ impl Checker {
         record.cancel_wanted = false;
         record.started.clear();
         record.released.clear();
+        self.marks.replayed(job);
         self.require(was.is_some(), || format!("{} is replayed but was not final", short(job)));
     }
 }

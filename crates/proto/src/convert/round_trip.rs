@@ -102,6 +102,11 @@ fn to_leader() -> impl Strategy<Value = ToLeader> {
             fence,
             text
         }),
+        (job(), fence(), any::<bool>()).prop_map(|(job, fence, stands)| ToLeader::Mark {
+            job,
+            fence,
+            stands
+        }),
         Just(ToLeader::Drain),
         Just(ToLeader::Goodbye),
     ]
@@ -143,6 +148,7 @@ fn down() -> impl Strategy<Value = Down> {
         any::<u64>().prop_map(|number| Down::Other(ToWorker::Pong { number })),
         vec(fence(), 0..9).prop_map(|fences| Down::Other(ToWorker::Ack(fences))),
         (job(), fence(), why).prop_map(|(job, fence, why)| Down::Other(ToWorker::Cancel { job, fence, why })),
+        (fence(), any::<bool>()).prop_map(|(fence, stands)| Down::Other(ToWorker::Marked { fence, stands })),
         Just(Down::Other(ToWorker::Drain)),
         Just(Down::Other(ToWorker::Gone)),
     ]

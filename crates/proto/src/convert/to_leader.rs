@@ -38,6 +38,9 @@ impl From<ToLeader> for v1::FromWorker {
             ToLeader::Log { job, fence, text } => {
                 Message::Log(v1::Log { job: uuid_to_wire(job.uuid()), fence: Some(fence.into()), text })
             }
+            ToLeader::Mark { job, fence, stands } => {
+                Message::Mark(v1::Mark { job: uuid_to_wire(job.uuid()), fence: Some(fence.into()), stands })
+            }
             ToLeader::Drain => Message::Drain(v1::Drain {}),
             ToLeader::Goodbye => Message::Goodbye(v1::Goodbye {}),
         };
@@ -67,6 +70,11 @@ impl TryFrom<v1::FromWorker> for ToLeader {
                 job: parts::job_id_from_wire(&log.job)?,
                 fence: parts::fence(log.fence)?,
                 text: parts::last_bytes(log.text, limits::LOG_BYTES),
+            }),
+            Message::Mark(v1::Mark { job, fence, stands }) => Ok(ToLeader::Mark {
+                job: parts::job_id_from_wire(&job)?,
+                fence: parts::fence(fence)?,
+                stands,
             }),
             Message::Drain(v1::Drain {}) => Ok(ToLeader::Drain),
             Message::Goodbye(v1::Goodbye {}) => Ok(ToLeader::Goodbye),

@@ -41,6 +41,9 @@ fn plain(message: ToWorker) -> Message {
             fence: Some(fence.into()),
             why: Why::from(why).into(),
         }),
+        ToWorker::Marked { fence, stands } => {
+            Message::Marked(v1::Marked { fence: Some(fence.into()), stands })
+        }
         ToWorker::Drain => Message::Drain(v1::Drain {}),
         ToWorker::Gone => Message::Gone(v1::Gone {}),
     }
@@ -73,6 +76,9 @@ impl TryFrom<v1::ToWorker> for Down {
                 fence: parts::fence(cancel.fence)?,
                 why: why(cancel.why())?,
             },
+            Message::Marked(v1::Marked { fence, stands }) => {
+                ToWorker::Marked { fence: parts::fence(fence)?, stands }
+            }
             Message::Drain(v1::Drain {}) => ToWorker::Drain,
             Message::Gone(v1::Gone {}) => ToWorker::Gone,
         };

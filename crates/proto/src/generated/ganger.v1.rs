@@ -15,7 +15,7 @@ pub struct Fence {
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FromWorker {
-    #[prost(oneof = "from_worker::Message", tags = "1, 2, 3, 4, 5, 6, 7")]
+    #[prost(oneof = "from_worker::Message", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
     pub message: ::core::option::Option<from_worker::Message>,
 }
 /// Nested message and enum types in `FromWorker`.
@@ -36,11 +36,13 @@ pub mod from_worker {
         Drain(super::Drain),
         #[prost(message, tag = "7")]
         Goodbye(super::Goodbye),
+        #[prost(message, tag = "8")]
+        Mark(super::Mark),
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ToWorker {
-    #[prost(oneof = "to_worker::Message", tags = "1, 2, 3, 4, 5, 6, 7")]
+    #[prost(oneof = "to_worker::Message", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
     pub message: ::core::option::Option<to_worker::Message>,
 }
 /// Nested message and enum types in `ToWorker`.
@@ -61,6 +63,8 @@ pub mod to_worker {
         Drain(super::Drain),
         #[prost(message, tag = "7")]
         Gone(super::Gone),
+        #[prost(message, tag = "8")]
+        Marked(super::Marked),
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -200,6 +204,25 @@ pub struct Log {
     /// Whole lines, each ending in a newline.
     #[prost(string, tag = "3")]
     pub text: ::prost::alloc::string::String,
+}
+/// The handler is about to do what cannot be undone or repeated; or, if not `stands`, is certain that it did not happen.
+/// It goes on when `Marked` says that it is durable. Asked again on every stream until answered.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Mark {
+    #[prost(bytes = "vec", tag = "1")]
+    pub job: ::prost::alloc::vec::Vec<u8>,
+    #[prost(message, optional, tag = "2")]
+    pub fence: ::core::option::Option<Fence>,
+    #[prost(bool, tag = "3")]
+    pub stands: bool,
+}
+/// Answers `Mark`. A mark that was asked for and does not stand was refused: the lease is lost, or the handler is to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Marked {
+    #[prost(message, optional, tag = "1")]
+    pub fence: ::core::option::Option<Fence>,
+    #[prost(bool, tag = "2")]
+    pub stands: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Assign {

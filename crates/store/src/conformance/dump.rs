@@ -57,6 +57,7 @@ pub async fn dump(store: &dyn Store, now: Wall) -> Dump {
     snapshot.queues.sort_by(|a, b| a.0.cmp(&b.0));
     snapshot.kinds.sort_by(|a, b| a.0.cmp(&b.0));
     snapshot.closed.sort();
+    snapshot.marks.sort();
     snapshot.finals.sort();
     snapshot.edges.sort();
     snapshot.ended.sort();

@@ -110,7 +110,8 @@ const CLAIMS: &[Claim] = &claims! {
         only_open_sessions_get_leases,
         a_session_cannot_be_closed_over_a_lease,
         queue_settings_read_back,
-        a_closed_key_is_known_until_it_is_opened_or_its_time_has_passed;
+        a_closed_key_is_known_until_it_is_opened_or_its_time_has_passed,
+        a_mark_is_known_until_its_own_lease_takes_it_off;
     elsewhere:
         kind_settings_read_back,
         a_kind_is_transactional_or_the_store_says_that_it_cannot_be,

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ganger_core::change::{After, Applied, Change, KeyClosure};
+use ganger_core::change::{After, Applied, Change, EffectMark, KeyClosure};
 use ganger_core::outcome::Outcome;
 use ganger_core::queue::{Ageing, Keep, Limits, Policy, QueueSettings, Rate, Retention};
 use ganger_core::rules::Standing;
+use ganger_core::{Fence, Term};
 
 use super::leader::{Leader, spec};
 use crate::store::Store;
@@ -105,6 +106,43 @@ pub(super) async fn queue_settings_read_back(store: Arc<dyn Store>) {
     leader.commit(vec![Change::PutQueue(name.clone(), QueueSettings::default())]).await;
     leader.commit(vec![Change::PutQueue(name.clone(), settings)]).await;
     assert_eq!(leader.store.load().await.unwrap().queues, [(name, settings)]);
+}
+
+pub(super) async fn a_mark_is_known_until_its_own_lease_takes_it_off(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(store).await;
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        ids.push(leader.submit(spec("mail")).await);
+    }
+    let fence = |seq| Fence { term: Term { number: u64::MAX, id: 1 }, seq };
+    let (early, late) = (fence(7), fence(u64::MAX));
+    let mark = |job, fence, stands| Change::Mark(EffectMark { job, fence, stands });
+    let marks = async |leader: &Leader| {
+        let mut marks = leader.store.load().await.unwrap().marks;
+        marks.sort();
+        marks
+    };
+    leader
+        .commit(vec![mark(ids[0], early, true), mark(ids[1], early, true), mark(ids[2], early, true)])
+        .await;
+    assert_eq!(marks(&leader).await, [(ids[0], early), (ids[1], early), (ids[2], early)]);
+    // In one batch, in order: the mark of a later lease takes the place of the earlier one, whose end comes late.
+    leader
+        .commit(vec![
+            mark(ids[0], late, true),
+            mark(ids[0], early, false),
+            mark(ids[1], late, true),
+            mark(ids[1], late, false),
+            mark(ids[2], late, false),
+        ])
+        .await;
+    assert_eq!(marks(&leader).await, [(ids[0], late), (ids[2], early)]);
+    let nobody = leader.session().id;
+    let refused = Change::Assign(leader.assignment(nobody, &[]));
+    leader.refused(vec![mark(ids[0], late, false), mark(ids[1], late, true), refused]).await;
+    assert_eq!(marks(&leader).await, [(ids[0], late), (ids[2], early)]);
+    leader.commit(vec![mark(ids[0], late, false), mark(ids[2], early, false)]).await;
+    assert_eq!(marks(&leader).await, []);
 }
 
 pub(super) async fn a_closed_key_is_known_until_it_is_opened_or_its_time_has_passed(store: Arc<dyn Store>) {

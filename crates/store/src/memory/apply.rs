@@ -43,6 +43,7 @@ impl MemoryState {
                 Ok(Applied::Done)
             }
             Change::CloseKey(closure) => Ok(self.close_key(closure)),
+            Change::Mark(mark) => Ok(self.mark(mark)),
             Change::Log(lines) => Ok(self.append(lines)),
             Change::Failed(seen) => Ok(self.count_failure(seen)),
             Change::PutDocument(document) => Ok(self.put_document(document)),

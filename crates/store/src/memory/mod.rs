@@ -12,6 +12,7 @@ mod elsewhere;
 mod failures;
 mod keys;
 mod ledger;
+mod marks;
 mod minutes;
 mod reads;
 mod removal;

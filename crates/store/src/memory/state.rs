@@ -48,6 +48,8 @@ pub struct MemoryState {
     pub(super) kinds: Table<Kind, KindSettings>,
     /// Keys that are closed, and until when.
     pub(super) closed_keys: Table<(QueueName, String), Wall>,
+    /// The lease under which each marked job was marked.
+    pub(super) marks: Table<JobId, Fence>,
     /// What users' transactions submitted, until the leader takes it in.
     pub(super) inbox: Table<i64, InboxRow>,
     /// Number of the last row of the inbox.
@@ -172,6 +174,7 @@ impl MemoryState {
             queues: self.queues.iter().map(|(name, settings)| (name.clone(), *settings)).collect(),
             kinds: self.kinds.iter().map(|(name, settings)| (name.clone(), *settings)).collect(),
             closed: self.closed_keys(),
+            marks: self.marks.iter().map(|(job, fence)| (*job, *fence)).collect(),
             schedules: self.schedules.values().cloned().collect(),
             finals: finals.into_vec(),
             edges: self.open_edges().copied().collect(),
@@ -242,6 +245,7 @@ impl MemoryState {
         self.queues.commit();
         self.kinds.commit();
         self.closed_keys.commit();
+        self.marks.commit();
         self.inbox.commit();
         self.elsewhere.commit();
         self.idempotency.commit();
@@ -265,6 +269,7 @@ impl MemoryState {
         self.queues.roll_back();
         self.kinds.roll_back();
         self.closed_keys.roll_back();
+        self.marks.roll_back();
         self.inbox.roll_back();
         self.elsewhere.roll_back();
         self.idempotency.roll_back();

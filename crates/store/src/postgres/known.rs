@@ -140,6 +140,7 @@ fn finished_days(batch: &Batch) -> impl Iterator<Item = i32> + '_ {
         | Change::PutQueue(..)
         | Change::PutKind(..)
         | Change::CloseKey(_)
+        | Change::Mark(_)
         | Change::Log(_)
         | Change::Failed(_)
         | Change::PutDocument(_)

@@ -62,6 +62,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0007_schedules.up.sql"),
         down: include_str!("migrations/0007_schedules.down.sql"),
     },
+    Migration {
+        version: 8,
+        name: "effect_marks",
+        up: include_str!("migrations/0008_effect_marks.up.sql"),
+        down: include_str!("migrations/0008_effect_marks.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

@@ -60,6 +60,10 @@ pub(super) async fn load(db: &readers::Snapshot<'_>) -> Result<Snapshot, Failure
         let until = Some(Wall(found.try_get(2)?));
         snapshot.closed.push(KeyClosure { queue: row::name(&found, 0)?, key: found.try_get(1)?, until });
     }
+    for found in query(db, sql::LOAD_MARKS, &[]).await? {
+        let fence = row::fence(&found, 1)?.ok_or_else(|| Failure::unreadable("a mark", "not a fence"))?;
+        snapshot.marks.push((JobId::from_uuid(found.try_get(0)?), fence));
+    }
     for found in query(db, sql::LOAD_SCHEDULES, &[]).await? {
         let unreadable = |error| Failure::unreadable("a schedule", error);
         let record = serde_json::from_str(found.try_get(0)?).map_err(unreadable)?;

@@ -283,6 +283,7 @@ impl<'a> Attempt<'a> {
             | Change::PutQueue(..)
             | Change::PutKind(..)
             | Change::CloseKey(_)
+            | Change::Mark(_)
             | Change::Log(_)
             | Change::Failed(_)
             | Change::PutDocument(_)

@@ -64,6 +64,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0008_schedules.up.sql"),
         down: include_str!("migrations/0008_schedules.down.sql"),
     },
+    Migration {
+        version: 9,
+        name: "effect_marks",
+        up: include_str!("migrations/0009_effect_marks.up.sql"),
+        down: include_str!("migrations/0009_effect_marks.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

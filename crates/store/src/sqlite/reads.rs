@@ -57,6 +57,11 @@ pub(super) fn load(conn: &Connection) -> Result<Snapshot, Failure> {
         snapshot.closed.push(KeyClosure { queue: row::name(found, 0)?, key: found.get(1)?, until });
         Ok(())
     })?;
+    each(conn, sql::LOAD_MARKS, |found| {
+        let fence = row::fence(found, 1)?.ok_or_else(|| Failure::unreadable("a mark", "not a fence"))?;
+        snapshot.marks.push((row::job_id(found, 0)?, fence));
+        Ok(())
+    })?;
     each(conn, sql::LOAD_SCHEDULES, |found| {
         let unreadable = |error| Failure::unreadable("a schedule", error);
         let record = serde_json::from_str(row::text(found, 0)?.unwrap_or_default()).map_err(unreadable)?;

@@ -81,6 +81,7 @@ statements! {
     LOAD_JOBS = "load_jobs",
     LOAD_KINDS = "load_kinds",
     LOAD_LAST_SEQ = "load_last_seq",
+    LOAD_MARKS = "load_marks",
     LOAD_QUEUES = "load_queues",
     LOAD_SCHEDULES = "load_schedules",
     LOAD_SESSIONS = "load_sessions",
@@ -96,6 +97,7 @@ statements! {
     PUT_KIND = "put_kind",
     PUT_LOG = "put_log",
     PUT_OCCURRENCE = "put_occurrence",
+    PUT_MARK = "put_mark",
     PUT_QUEUE = "put_queue",
     PUT_SCHEDULE = "put_schedule",
     PUT_SESSION = "put_session",
@@ -106,6 +108,7 @@ statements! {
     SETTLE_EDGES = "settle_edges",
     SET_STANDING = "set_standing",
     TAKE_COUNT = "take_count",
+    TAKE_MARK = "take_mark",
     TAKE_OVER = "take_over",
 }
 

@@ -65,6 +65,8 @@ pub(crate) enum Op {
     PutQueue(u8, u8),
     PutKind(u8),
     CloseKey(u8, u8, Option<u8>),
+    /// An attempt must not be repeated, or may be after all.
+    Mark(u8, u8, bool),
     Log(u8, u8, u16),
     Failed(u8, u8),
     Document(u8, u8, Option<u8>),
@@ -154,6 +156,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (byte(), byte()).prop_map(|(queue, retention)| Op::PutQueue(queue, retention)),
         1 => byte().prop_map(Op::PutKind),
         1 => (byte(), byte(), option::of(byte())).prop_map(|(queue, key, until)| Op::CloseKey(queue, key, until)),
+        1 => (byte(), byte(), any::<bool>()).prop_map(|(job, lease, stands)| Op::Mark(job, lease, stands)),
         2 => (byte(), byte(), any::<u16>()).prop_map(|(job, attempt, size)| Op::Log(job, attempt, size)),
         2 => (byte(), byte()).prop_map(|(job, error)| Op::Failed(job, error)),
         1 => (byte(), byte(), option::of(byte())).prop_map(|(of, key, body)| Op::Document(of, key, body)),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ganger_core::change::{
-    After, Assignment, AttemptEnd, AttemptRecord, Batch, Change, End, Finish, Idempotency, KeyClosure, Lease,
-    LogLines, NewJob, Replay, SessionRecord, Snapshot, Submission, WorkerInfo,
+    After, Assignment, AttemptEnd, AttemptRecord, Batch, Change, EffectMark, End, Finish, Idempotency,
+    KeyClosure, Lease, LogLines, NewJob, Replay, SessionRecord, Snapshot, Submission, WorkerInfo,
 };
 use ganger_core::dependency::{self, Dependency, OnDead};
 use ganger_core::document::{Collection, Document};
@@ -193,6 +193,11 @@ impl Driver {
         Batch { number, changes, counted }
     }
 
+    fn mark(&self, job: JobId, lease: u8, stands: bool) -> Change {
+        let fence = Fence { term: self.term, seq: u64::from(lease % 3) + 1 };
+        Change::Mark(EffectMark { job, fence, stands })
+    }
+
     fn changes(&mut self, at: &MemoryState, op: &Op) -> Vec<Change> {
         let snapshot = at.load();
         let live: Vec<JobId> = snapshot.jobs.iter().map(|job| job.id).collect();
@@ -230,6 +235,7 @@ impl Driver {
                 key: format!("key-{}", key % 3),
                 until: until.map(|seconds| START + SECOND * seconds.into()),
             })),
+            Op::Mark(job, lease, stands) => pick(&all, *job).map(|job| self.mark(job, *lease, *stands)),
             Op::PutQueue(name, retention) => Some(Change::PutQueue(queue(*name), settings(*retention))),
             Op::Log(job, attempt, size) => pick(&all, *job).map(|job| {
                 let text = format!("{}\n", "l".repeat((*size).into()));
@@ -442,6 +448,7 @@ fn sorted(mut snapshot: Snapshot) -> Snapshot {
     snapshot.queues.sort_by(|a, b| a.0.cmp(&b.0));
     snapshot.kinds.sort_by(|a, b| a.0.cmp(&b.0));
     snapshot.closed.sort();
+    snapshot.marks.sort();
     snapshot.finals.sort();
     snapshot.edges.sort();
     snapshot.ended.sort();

@@ -122,6 +122,7 @@ impl Wanted {
                 | Change::PutQueue(..)
                 | Change::PutKind(..)
                 | Change::CloseKey(_)
+                | Change::Mark(_)
                 | Change::Failed(_)
                 | Change::PutDocument(_)
                 | Change::Delete(_)

@@ -15,6 +15,7 @@
 mod attempt;
 mod edges;
 mod facts;
+mod marks;
 mod schedule;
 mod session;
 mod submit;
@@ -34,6 +35,7 @@ pub(super) use self::facts::{Facts, FinalFact, Wanted};
 pub(super) use self::session::SessionState;
 use super::error::Failure;
 use super::known::Known;
+use marks::Marked;
 
 /// What came of giving a change to a segment.
 pub(super) enum Taken {
@@ -114,6 +116,8 @@ pub(super) struct Segment<'b> {
     kinds: BTreeMap<&'b str, String>,
     /// Keys of queues, and until when they are closed; open without.
     closed_keys: BTreeMap<(&'b str, &'b str), Option<Wall>>,
+    /// What becomes of the marks of jobs.
+    marks: BTreeMap<JobId, Marked>,
     answers: Vec<(String, String)>,
     holders: HashSet<(String, String)>,
     logs: HashSet<(JobId, u32)>,
@@ -213,6 +217,10 @@ impl<'b> Segment<'b> {
                 self.closed_keys.insert((closure.queue.as_str(), &closure.key), closure.until);
                 Applied::Done
             }
+            Change::Mark(mark) => {
+                self.marks.entry(mark.job).or_default().take(mark);
+                Applied::Done
+            }
             Change::Log(lines) => self.append(lines),
             Change::Failed(seen) => {
                 let group = self.failures.entry(seen.fingerprint);
@@ -268,6 +276,7 @@ impl<'b> Segment<'b> {
             | Change::PutQueue(..)
             | Change::PutKind(..)
             | Change::CloseKey(_)
+            | Change::Mark(_)
             | Change::Log(_)
             | Change::Failed(_)
             | Change::PutDocument(_)
@@ -322,6 +331,7 @@ pub(super) fn is_plain(changes: &[Change]) -> bool {
         | Change::PutQueue(..)
         | Change::PutKind(..)
         | Change::CloseKey(_)
+        | Change::Mark(_)
         | Change::Failed(_)
         | Change::PutDocument(_) => true,
         Change::Replay(_)

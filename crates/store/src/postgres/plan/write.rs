@@ -43,6 +43,7 @@ impl<'b> Segment<'b> {
         self.write_failures(pipeline)?;
         self.write_documents(pipeline)?;
         self.write_closed_keys(pipeline)?;
+        self.write_marks(pipeline)?;
         self.write_schedules(pipeline)?;
         if !self.queues.is_empty() {
             let (names, settings): (Vec<&str>, Vec<String>) = self.queues.into_iter().unzip();

@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 
 use ganger_core::JobId;
-use ganger_core::change::{Applied, Change, KeyClosure, LogLines};
+use ganger_core::change::{Applied, Change, EffectMark, KeyClosure, LogLines};
 use ganger_core::document::Document;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use rusqlite::{Connection, OptionalExtension};
@@ -77,6 +77,12 @@ impl Work<'_> {
             }
             Change::CloseKey(KeyClosure { queue, key, until: None }) => {
                 self.execute(sql::OPEN_KEY, (queue.as_str(), key))
+            }
+            Change::Mark(EffectMark { job, fence, stands: true }) => {
+                self.execute(sql::PUT_MARK, (codec::job_key(*job), codec::fence_key(*fence)))
+            }
+            Change::Mark(EffectMark { job, fence, stands: false }) => {
+                self.execute(sql::TAKE_MARK, (codec::job_key(*job), codec::fence_key(*fence)))
             }
             Change::Log(lines) => self.append(lines),
             Change::Failed(seen) => {

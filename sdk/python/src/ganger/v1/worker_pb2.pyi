@@ -27,7 +27,7 @@ class Fence(_message.Message):
     def __init__(self, term: _Optional[_Union[Term, _Mapping]] = ..., seq: _Optional[int] = ...) -> None: ...
 
 class FromWorker(_message.Message):
-    __slots__ = ("hello", "ping", "results", "progress", "log", "drain", "goodbye")
+    __slots__ = ("hello", "ping", "results", "progress", "log", "drain", "goodbye", "mark")
     HELLO_FIELD_NUMBER: _ClassVar[int]
     PING_FIELD_NUMBER: _ClassVar[int]
     RESULTS_FIELD_NUMBER: _ClassVar[int]
@@ -35,6 +35,7 @@ class FromWorker(_message.Message):
     LOG_FIELD_NUMBER: _ClassVar[int]
     DRAIN_FIELD_NUMBER: _ClassVar[int]
     GOODBYE_FIELD_NUMBER: _ClassVar[int]
+    MARK_FIELD_NUMBER: _ClassVar[int]
     hello: Hello
     ping: Ping
     results: Results
@@ -42,10 +43,11 @@ class FromWorker(_message.Message):
     log: Log
     drain: Drain
     goodbye: Goodbye
-    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ..., results: _Optional[_Union[Results, _Mapping]] = ..., progress: _Optional[_Union[Progress, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., drain: _Optional[_Union[Drain, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ...) -> None: ...
+    mark: Mark
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ..., results: _Optional[_Union[Results, _Mapping]] = ..., progress: _Optional[_Union[Progress, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., drain: _Optional[_Union[Drain, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., mark: _Optional[_Union[Mark, _Mapping]] = ...) -> None: ...
 
 class ToWorker(_message.Message):
-    __slots__ = ("welcome", "pong", "assign", "ack", "cancel", "drain", "gone")
+    __slots__ = ("welcome", "pong", "assign", "ack", "cancel", "drain", "gone", "marked")
     WELCOME_FIELD_NUMBER: _ClassVar[int]
     PONG_FIELD_NUMBER: _ClassVar[int]
     ASSIGN_FIELD_NUMBER: _ClassVar[int]
@@ -53,6 +55,7 @@ class ToWorker(_message.Message):
     CANCEL_FIELD_NUMBER: _ClassVar[int]
     DRAIN_FIELD_NUMBER: _ClassVar[int]
     GONE_FIELD_NUMBER: _ClassVar[int]
+    MARKED_FIELD_NUMBER: _ClassVar[int]
     welcome: Welcome
     pong: Pong
     assign: Assign
@@ -60,7 +63,8 @@ class ToWorker(_message.Message):
     cancel: Cancel
     drain: Drain
     gone: Gone
-    def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., assign: _Optional[_Union[Assign, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., cancel: _Optional[_Union[Cancel, _Mapping]] = ..., drain: _Optional[_Union[Drain, _Mapping]] = ..., gone: _Optional[_Union[Gone, _Mapping]] = ...) -> None: ...
+    marked: Marked
+    def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., assign: _Optional[_Union[Assign, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., cancel: _Optional[_Union[Cancel, _Mapping]] = ..., drain: _Optional[_Union[Drain, _Mapping]] = ..., gone: _Optional[_Union[Gone, _Mapping]] = ..., marked: _Optional[_Union[Marked, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
     __slots__ = ("session", "stream", "name", "queues", "kinds", "threads", "labels", "version", "highest", "ttl", "draining")
@@ -206,6 +210,24 @@ class Log(_message.Message):
     fence: Fence
     text: str
     def __init__(self, job: _Optional[bytes] = ..., fence: _Optional[_Union[Fence, _Mapping]] = ..., text: _Optional[str] = ...) -> None: ...
+
+class Mark(_message.Message):
+    __slots__ = ("job", "fence", "stands")
+    JOB_FIELD_NUMBER: _ClassVar[int]
+    FENCE_FIELD_NUMBER: _ClassVar[int]
+    STANDS_FIELD_NUMBER: _ClassVar[int]
+    job: bytes
+    fence: Fence
+    stands: bool
+    def __init__(self, job: _Optional[bytes] = ..., fence: _Optional[_Union[Fence, _Mapping]] = ..., stands: bool = ...) -> None: ...
+
+class Marked(_message.Message):
+    __slots__ = ("fence", "stands")
+    FENCE_FIELD_NUMBER: _ClassVar[int]
+    STANDS_FIELD_NUMBER: _ClassVar[int]
+    fence: Fence
+    stands: bool
+    def __init__(self, fence: _Optional[_Union[Fence, _Mapping]] = ..., stands: bool = ...) -> None: ...
 
 class Assign(_message.Message):
     __slots__ = ("work",)

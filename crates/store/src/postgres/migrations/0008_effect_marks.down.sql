@@ -1,0 +1,2 @@
+-- Every attempt may be repeated.
+DROP TABLE ganger.effect_mark;

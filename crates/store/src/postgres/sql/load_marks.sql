@@ -1,0 +1,2 @@
+-- The marks that stand, or whose lease has ended and that nobody has taken off yet.
+SELECT job, fence FROM ganger.effect_mark;
