@@ -23,3 +23,29 @@ pub const MESSAGE_BYTES: usize = 8 << 20;
 pub mod v1 {
     include!("generated/ganger.v1.rs");
 }
+
+/// The generated wire types, clients and servers of package `dts`: the contract of a scheduler that Ganger stands in for.
+#[expect(
+    clippy::all,
+    clippy::too_many_lines,
+    clippy::allow_attributes,
+    clippy::allow_attributes_without_reason,
+    missing_docs,
+    reason = "generated: its style is not ours to choose"
+)]
+pub mod dts {
+    include!("generated/dts.rs");
+}
+
+/// The generated wire types, clients and servers of package `grpc.health.v1`: the standard health protocol.
+#[expect(
+    clippy::all,
+    clippy::too_many_lines,
+    clippy::allow_attributes,
+    clippy::allow_attributes_without_reason,
+    missing_docs,
+    reason = "generated: its style is not ours to choose"
+)]
+pub mod health {
+    include!("generated/grpc.health.v1.rs");
+}

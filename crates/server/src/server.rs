@@ -406,7 +406,14 @@ pub(crate) fn router(
         ..HttpOptions::new(env!("CARGO_PKG_VERSION"), Arc::new(move || clock.now()))
     };
     http::router(service.clone(), http)
-        .merge(grpc::router(service, exec_token, metrics, env!("CARGO_PKG_VERSION"), relay.clone()))
+        .merge(grpc::router(
+            service,
+            exec_token,
+            metrics,
+            env!("CARGO_PKG_VERSION"),
+            relay.clone(),
+            options.compat.profiles,
+        ))
         .layer(middleware::from_fn_with_state(relay, relay::admit))
 }
 

@@ -164,6 +164,19 @@ impl Client {
 }
 
 impl Client {
+    /// Stops a job: one that waits at once, one that runs by telling its worker.
+    ///
+    /// # Errors
+    /// There is no such job, it is final, or the server is away for too long.
+    pub async fn cancel(&self, job: JobId) -> Result<(), ClientError> {
+        let request = v1::CancelRequest { id: job.to_string() };
+        let cancel = |mut jobs: JobsClient<Channel>| {
+            let request = request.clone();
+            async move { jobs.cancel(request).await }
+        };
+        self.patiently(cancel).await.map(|_| ())
+    }
+
     /// Asks again while the server is away, a bounded number of times, and each time another one if there are
     /// several.
     pub(crate) async fn patiently<T, F>(

@@ -126,7 +126,7 @@ impl Desk {
 
     fn ended(&mut self, now: Mono, fence: Fence, report: Report, ran: Duration) {
         let Some(live) = self.running.remove(fence) else { return };
-        self.status.ended(fence);
+        self.status.ended(fence, &report);
         let (job, text) = (live.ctx.job_id(), live.ctx.chatter().take().log);
         if !text.is_empty() {
             let log = ToLeader::Log { job, fence, text };
@@ -244,7 +244,7 @@ pub(crate) mod tests {
             wakes_at: clock.mono() + ttl,
             clock,
             registry: Registry::new().put("test", handler),
-            status: Status::new(id),
+            status: Status::new(id, 1),
             chatter: Arc::new(Notify::new()),
             client: None,
         };

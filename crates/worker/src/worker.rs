@@ -167,7 +167,7 @@ impl Worker {
         self
     }
 
-    /// Answers `/livez`, `/readyz` and `/jobs` on this address.
+    /// Answers `/livez`, `/readyz`, `/metrics` and `/jobs` on this address.
     pub fn health(mut self, address: SocketAddr) -> Worker {
         self.health = Some(address);
         self
@@ -196,7 +196,7 @@ impl Worker {
         let health = self.health.map(health::bind).transpose()?;
         let health_address = health.as_ref().and_then(|listener| listener.local_addr().ok());
         let id = self.session.unwrap_or_else(clock::fresh_session);
-        let status = Status::new(id);
+        let status = Status::new(id, self.threads);
         let (sending, commands) = mpsc::channel(COMMANDS);
         let (finishing, finished) = watch::channel(None);
         let setup = Setup {
@@ -204,7 +204,7 @@ impl Worker {
             threads: self.threads,
             registry: self.registry.checked()?,
             status: status.clone(),
-            client: Some(client),
+            client: Some(client.clone()),
             ways: Ways {
                 addresses,
                 runtime: tokio::runtime::Handle::current(),
@@ -222,7 +222,7 @@ impl Worker {
         let session = move || {
             let finish = runtime.block_on(async move {
                 if let Some(listener) = health {
-                    tokio::spawn(health::serve(listener, shared));
+                    tokio::spawn(health::serve(listener, shared, client));
                 }
                 Driver::new(setup).drive().await
             });

@@ -286,7 +286,7 @@ async fn the_health_server_tells_readiness_and_the_running_jobs() {
     let get = |path: &'static str| async move {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
-        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         socket.write_all(request.as_bytes()).await.unwrap();
         let mut answer = String::new();
         soon(socket.read_to_string(&mut answer)).await.unwrap();
@@ -301,4 +301,6 @@ async fn the_health_server_tells_readiness_and_the_running_jobs() {
     stream.assign(vec![parcel(1, "wait", "null")]).await;
     one_runs(&handle).await;
     assert!(get("/jobs").await.contains("\"kind\":\"wait\""));
+    assert!(get("/metrics").await.contains("\nganger_worker_jobs_running 1\n"));
+    assert!(get("/jobs/nonsense").await.starts_with("HTTP/1.1 404"));
 }

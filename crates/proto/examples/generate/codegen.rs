@@ -4,7 +4,7 @@
 use std::path::Path;
 
 /// Every contract, relative to the `proto` directory.
-const CONTRACTS: [&str; 11] = [
+const CONTRACTS: [&str; 13] = [
     "ganger/v1/worker.proto",
     "ganger/v1/jobs.proto",
     "ganger/v1/queues.proto",
@@ -16,6 +16,8 @@ const CONTRACTS: [&str; 11] = [
     "ganger/v1/views.proto",
     "ganger/v1/workers.proto",
     "ganger/v1/server.proto",
+    "dts/client.proto",
+    "grpc/health/v1/health.proto",
 ];
 
 /// Writes one Rust file per protobuf package into `out`.

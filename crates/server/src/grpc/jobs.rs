@@ -25,7 +25,7 @@ use crate::metrics::Metrics;
 use crate::service::{JobView, RELATED_MAX, Service, ServiceError, WAIT_MAX};
 
 /// The door for programs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct JobsDoor {
     pub(super) service: Service,
     pub(super) exec_token: Option<ExecToken>,
@@ -233,6 +233,12 @@ impl JobsDoor {
         Ok(queues.into_iter().filter(|view| view.settings.draining).map(|view| view.queue).collect())
     }
 
+    /// Submits one checked job; tells its id.
+    pub(super) async fn submit_one(&self, submission: Submission, spec: JobSpec) -> Result<JobId, Status> {
+        let taken = self.submit(submission, vec![spec]).await?;
+        taken.intakes.first().map(|intake| intake.job()).ok_or_else(unanswered)
+    }
+
     /// Submits checked jobs, and answers each.
     async fn submit(&self, submission: Submission, specs: Vec<JobSpec>) -> Result<TakenIn, Status> {
         let now = self.service.clock().now().wall;
@@ -281,14 +287,14 @@ impl JobsDoor {
 }
 
 /// How jobs are submitted.
-struct Submission {
+pub(super) struct Submission {
     call: &'static str,
     key: Key,
     durability: Durability,
 }
 
 impl Submission {
-    fn new(call: &'static str, key: Key, buffered: bool) -> Submission {
+    pub(super) fn new(call: &'static str, key: Key, buffered: bool) -> Submission {
         let durability = if buffered { Durability::Buffered } else { Durability::Durable };
         Submission { call, key, durability }
     }

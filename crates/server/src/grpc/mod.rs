@@ -1,9 +1,11 @@
-//! The gRPC doors: the stream of a worker, and for programs what REST offers.
+//! The gRPC doors: the stream of a worker, for programs what REST offers, health, and the compatible door of profile D.
 //!
 //! gRPC is spoken over HTTP/2 only, and not to web pages: a browser speaks HTTP/2 only where there is
 //! TLS, so whatever arrives here in plain HTTP/2 was sent by a program.
 
+mod dts;
 mod failures;
+mod health;
 mod intake;
 mod jobs;
 mod keys;
@@ -27,7 +29,10 @@ use axum::extract::Request;
 use axum::http::{Version, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::routing::any;
 use ganger_proto::MESSAGE_BYTES;
+use ganger_proto::dts::client_service_server::ClientServiceServer;
+use ganger_proto::health::health_server::HealthServer;
 use ganger_proto::v1::failures_server::FailuresServer;
 use ganger_proto::v1::jobs_server::JobsServer;
 use ganger_proto::v1::keys_server::KeysServer;
@@ -44,6 +49,7 @@ use tonic::metadata::MetadataMap;
 use tonic::server::NamedService;
 
 use crate::http::ExecToken;
+use crate::http::compat::{Profile, Profiles};
 use crate::http::problem::Problem;
 use crate::metrics::Metrics;
 use crate::relay::{self, Door, Relay};
@@ -59,11 +65,13 @@ pub fn router(
     metrics: Metrics,
     version: &'static str,
     relay: Relay,
+    doors: Profiles,
 ) -> Router {
     let worker = WorkerServer::new(worker::WorkerDoor::new(service.clone()))
         .max_decoding_message_size(MESSAGE_BYTES)
         .max_encoding_message_size(MESSAGE_BYTES);
     let jobs = jobs::JobsDoor { service: service.clone(), exec_token: exec_token.clone(), metrics };
+    let dts = dts::DtsDoor(jobs.clone());
     let jobs = JobsServer::new(jobs).max_decoding_message_size(MESSAGE_BYTES);
     let schedules = schedules::SchedulesDoor { service: service.clone(), exec_token };
     let server = server::ServerDoor { service: service.clone(), version };
@@ -77,6 +85,12 @@ pub fn router(
     let router = small(router, FailuresServer::new(failures::FailuresDoor(service.clone())));
     let router = small(router, ViewsServer::new(views::ViewsDoor(service.clone())));
     let router = small(router, WorkersServer::new(workers::WorkersDoor(service.clone())));
+    let router = small(router, HealthServer::new(health::HealthDoor::new(service.clone())));
+    let router = match doors.has(Profile::D) {
+        true => small(router, ClientServiceServer::new(dts)),
+        // Not left to the REST door, whose problems a gRPC client cannot read.
+        false => router.route("/dts.ClientService/{method}", any(switched_off)),
+    };
     router
         .layer(middleware::from_fn_with_state((relay, Door::Grpc), relay::through))
         .layer(middleware::from_fn(only_programs))
@@ -99,6 +113,10 @@ fn exec_allowed(token: Option<&ExecToken>, metadata: &MetadataMap) -> bool {
         (Some(token), Some(shown)) => token.is(shown),
         (Some(_), None) | (None, _) => false,
     }
+}
+
+async fn switched_off() -> Response {
+    Status::unimplemented("this compatible door is switched off").into_http()
 }
 
 /// A refusal as a gRPC client understands it.

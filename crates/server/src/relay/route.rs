@@ -47,7 +47,9 @@ pub(crate) enum Reading {
 
 /// Paths below these tell about the server that was asked, never change, or are in the store for everyone.
 const HERE: &[&str] =
-    &["/livez", "/readyz", "/metrics", "/v1/cluster", "/v1/stats/timeseries", "/v1/docs", "/ui"];
+    &["/livez", "/readyz", "/metrics", HEALTH, "/v1/cluster", "/v1/stats/timeseries", "/v1/docs", "/ui"];
+/// The health protocol of gRPC.
+const HEALTH: &str = "/grpc.health.v1.Health";
 /// The same of calls.
 const CALLS_HERE: &[&str] = &["Server/Cluster", "Server/Timeseries"];
 /// Calls that read, or whose second time is like the first.
@@ -105,6 +107,9 @@ impl Route {
         if let Some(call) = path.strip_prefix("/ganger.v1.") {
             return Route::of_call(call);
         }
+        if let Some(call) = path.strip_prefix("/dts.ClientService/") {
+            return Route::of_task(call);
+        }
         let reads = matches!(*method, Method::GET | Method::HEAD);
         let place = if is_here(path) || (reads && lists_only_final_jobs(uri)) {
             Place::Here
@@ -128,6 +133,19 @@ impl Route {
             _ => Again::No,
         };
         Route { place, again, body }
+    }
+}
+
+impl Route {
+    /// The route of a call by the door of profile D.
+    fn of_task(call: &str) -> Route {
+        let (again, body) = match call {
+            "ScheduleTask" => (Again::Keyed, Reading::Kept),
+            "GetStatus" => (Again::Harmless, Reading::Kept),
+            // A file has no length that is known before its end.
+            _ => (Again::No, Reading::Passing),
+        };
+        Route { place: Place::Leader, again, body }
     }
 }
 
@@ -276,11 +294,16 @@ mod tests {
             ("POST", "/ganger.v1.Jobs/Enqueue", Again::Keyed),
             ("POST", "/ganger.v1.Jobs/Cancel", Again::No),
             ("POST", "/ganger.v1.Worker/Session", Again::No),
+            ("POST", "/dts.ClientService/ScheduleTask", Again::Keyed),
+            ("POST", "/dts.ClientService/GetStatus", Again::Harmless),
+            ("POST", "/dts.ClientService/TransferFile", Again::No),
         ] {
             assert_eq!(route(method, path).again, again, "{method} {path}");
         }
         assert_eq!(route("POST", "/v1/jobs:import").body, Reading::Passing);
         assert_eq!(route("POST", "/ganger.v1.Worker/Session").body, Reading::Passing);
         assert_eq!(route("POST", "/v1/jobs:batch").body, Reading::Kept);
+        assert_eq!(route("POST", "/dts.ClientService/TransferFile").body, Reading::Passing);
+        assert_eq!(route("POST", "/grpc.health.v1.Health/Check").place, Place::Here);
     }
 }

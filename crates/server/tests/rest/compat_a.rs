@@ -4,7 +4,7 @@ use ganger_server::api::JobBody;
 use ganger_server::http::compat::Profiles;
 use ganger_server::testing;
 use ganger_store::MemoryStore;
-use reqwest::{Client, Method, Response, StatusCode};
+use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::site::Site;
@@ -103,7 +103,8 @@ async fn an_idempotency_key_makes_a_repeated_submission_harmless() {
 async fn a_door_that_is_switched_off_is_not_there() {
     let mut options = testing::options(std::sync::Arc::new(MemoryStore::new()));
     options.compat.profiles = Profiles::NONE;
-    let site = Site { server: testing::start_with(options).await, client: Client::new() };
+    let mut site = Site::start().await;
+    site.server = testing::start_with(options).await;
     let answer = submit(&site, r#"{"name":"default"}"#).await;
     assert_eq!(answer.status(), StatusCode::NOT_FOUND);
     let document: Value = site.read("/v1/openapi.json").await;
@@ -115,7 +116,8 @@ async fn a_page_of_an_accepted_origin_may_use_the_doors_and_no_other_page_may() 
     let mut options = testing::options(std::sync::Arc::new(MemoryStore::new()));
     options.compat.door_origins = "http://localhost:5173,http://localhost:3000".parse().unwrap();
     options.compat.origins = "https://jobs.example.com".parse().unwrap();
-    let site = Site { server: testing::start_with(options).await, client: Client::new() };
+    let mut site = Site::start().await;
+    site.server = testing::start_with(options).await;
     let ask = |method: Method, path: &str, origin: &str| {
         site.ask(method, path)
             .header("origin", origin.to_owned())

@@ -12,3 +12,5 @@ mod schedules;
 mod search;
 mod site;
 mod statistics;
+
+mod compat_d;

@@ -43,7 +43,7 @@ pub(super) struct Start {
     /// Start so many processes and restart those that die
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256))]
     processes: Option<u16>,
-    /// Answer /livez, /readyz and /jobs on this address; port 0 takes a free one
+    /// Answer /livez, /readyz, /metrics and /jobs on this address; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS")]
     pub(super) health: Option<SocketAddr>,
     /// What happens to running jobs when the server was not heard of for too long
