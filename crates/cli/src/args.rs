@@ -43,6 +43,9 @@ pub(crate) struct Global {
     /// How to write logs [default: human] [env: GANGER_LOG_FORMAT; GANGER_LOG selects which]
     #[arg(long = "log", global = true, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
+    /// Read the variables of other schedulers as well, such as DATABASE_URL and REDIS_ADDR [env: GANGER_COMPAT_ENV=true]
+    #[arg(long, global = true)]
+    compat_env: bool,
 }
 
 impl Cli {
@@ -53,6 +56,7 @@ impl Cli {
         layer.set(Key::Output, self.global.output);
         layer.set(Key::Color, self.global.color);
         layer.set(Key::LogFormat, self.global.log_format);
+        layer.set(Key::CompatEnv, self.global.compat_env.then_some(true));
         self.command.settings(&mut layer);
         layer
     }

@@ -4,6 +4,7 @@
 //! `config.toml`. [`Config`] is what they resolve to: parsed values, each with its [`Origin`]. An
 //! earlier layer wins; nothing is merged within one setting.
 
+mod compat_env;
 mod environment;
 mod http_allow;
 mod layer;
@@ -21,10 +22,11 @@ pub(crate) use http_allow::HttpAllow;
 pub(crate) use layer::{Key, Layer};
 pub(crate) use place::{Place, RawStore};
 pub(crate) use servers::ServerUrls;
-pub(crate) use value::{Color, Format, Grace, Listens, LogFormat, ServerUrl};
+pub(crate) use value::{Color, Format, Grace, Listens, LogFormat, ServerUrl, Workers};
 
 use ganger_server::http::compat::Profiles;
 use ganger_server::http::cors::Origins;
+use ganger_worker::kinds::demo::Scale;
 
 use crate::failure::{Failure, Fallible};
 
@@ -47,6 +49,8 @@ pub(crate) enum Origin {
     Flag(Key),
     /// The environment.
     Environment(Key),
+    /// A variable of another scheduler, in the environment.
+    CompatEnvironment(&'static str),
     /// A settings file.
     File(PathBuf),
     /// Nobody said anything.
@@ -58,6 +62,7 @@ impl fmt::Display for Origin {
         match self {
             Origin::Flag(key) => write!(f, "flag {}", key.flag().unwrap_or("(none)")),
             Origin::Environment(key) => write!(f, "env {}", key.variable()),
+            Origin::CompatEnvironment(name) => write!(f, "env {name} (--compat-env)"),
             Origin::File(path) => write!(f, "file {}", path.display()),
             Origin::Default => f.write_str("default"),
         }
@@ -101,6 +106,12 @@ pub(crate) struct Config {
     pub(crate) cors_origin: Setting<Option<Origins>>,
     /// Where `http` jobs may connect to although it is not the public internet.
     pub(crate) http_allow: Setting<HttpAllow>,
+    /// Whether the variables of other schedulers count.
+    pub(crate) compat_env: Setting<bool>,
+    /// Threads of each worker of `ganger dev`.
+    pub(crate) workers: Setting<Option<Workers>>,
+    /// How much of the workloads for demonstrations is done.
+    pub(crate) demo_scale: Setting<Scale>,
     /// What is known about the terminal.
     pub(crate) terminal: Terminal,
 }
@@ -124,7 +135,12 @@ impl Config {
                 layers.push((Source::File(path), layer));
             }
         }
-        let layers = Layers(layers);
+        let mut layers = Layers(layers);
+        let compat_env = layers.pick(Key::CompatEnv, || false)?;
+        if compat_env.value {
+            let (layer, names) = compat_env::layer(environment);
+            layers.0.insert(2, (Source::CompatEnvironment(names), layer));
+        }
         let data = layers.pick(Key::Data, || environment.default_data())?;
         let (data, store) = layers.places(data)?;
         let beside_data = data.value.join(EXEC_TOKEN_FILE);
@@ -146,6 +162,9 @@ impl Config {
             compat_open: layers.pick(Key::CompatOpen, || Profiles::NONE)?,
             cors_origin: layers.parsed(Key::CorsOrigin)?,
             http_allow: layers.pick(Key::HttpAllow, HttpAllow::default)?,
+            compat_env,
+            workers: layers.parsed(Key::Workers)?,
+            demo_scale: layers.pick(Key::DemoScale, Scale::default)?,
             terminal: environment.terminal(),
         })
     }
@@ -187,6 +206,12 @@ impl Config {
                     (key, shown, &self.cors_origin.origin)
                 }
                 Key::HttpAllow => (key, self.http_allow.value.to_string(), &self.http_allow.origin),
+                Key::CompatEnv => (key, self.compat_env.value.to_string(), &self.compat_env.origin),
+                Key::Workers => {
+                    let shown = self.workers.value.as_ref().map(ToString::to_string).unwrap_or_default();
+                    (key, shown, &self.workers.origin)
+                }
+                Key::DemoScale => (key, self.demo_scale.value.to_string(), &self.demo_scale.origin),
             })
             .collect()
     }
@@ -214,6 +239,7 @@ impl<T> Setting<T> {
 enum Source {
     Flags,
     Environment,
+    CompatEnvironment(Vec<(Key, &'static str)>),
     File(PathBuf),
 }
 
@@ -222,6 +248,10 @@ impl Source {
         match self {
             Source::Flags => Origin::Flag(key),
             Source::Environment => Origin::Environment(key),
+            Source::CompatEnvironment(names) => {
+                let name = names.iter().find(|(named, _)| *named == key).map_or("", |(_, name)| name);
+                Origin::CompatEnvironment(name)
+            }
             Source::File(path) => Origin::File(path.clone()),
         }
     }
@@ -333,6 +363,21 @@ mod tests {
         let failure = resolve(&[], &[("GANGER_LISTEN", "nowhere")], dir.path()).unwrap_err();
         assert!(failure.what.contains("`nowhere` as `listen`"), "{}", failure.what);
         assert!(failure.fix.contains("env GANGER_LISTEN"), "{}", failure.fix);
+    }
+
+    #[test]
+    fn variables_of_others_count_only_where_they_are_asked_for_and_less_than_our_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let theirs = [("DATABASE_URL", "postgres://u:hush@db/jobs?schema=x"), ("WORKER_1_THREADS", "4")];
+        let off = resolve(&[], &theirs, dir.path()).unwrap();
+        assert!(matches!(off.store.value, Place::Sqlite(_)));
+        let on = resolve(&[(Key::CompatEnv, "true")], &theirs, dir.path()).unwrap();
+        assert_eq!(on.store.value.to_string(), "postgres://u:***@db/jobs");
+        assert_eq!(on.store.origin.to_string(), "env DATABASE_URL (--compat-env)");
+        assert_eq!(on.workers.value.unwrap().each(), [4]);
+        let both: Vec<_> = theirs.into_iter().chain([("GANGER_STORE", "sqlite:/g")]).collect();
+        let own = resolve(&[(Key::CompatEnv, "true")], &both, dir.path()).unwrap();
+        assert_eq!(own.store.value.to_string(), "sqlite:/g");
     }
 
     #[test]

@@ -15,7 +15,8 @@ use crate::failure::{Failure, Fallible};
 pub(crate) fn registry(context: &Context, allow_exec: bool) -> Registry {
     let environment = ExecEnvironment::passed_from(context.environment.variables());
     let guard = context.config.http_allow.value.guard();
-    kinds::builtin(KindOptions { allow_exec, environment, guard })
+    let demo_scale = context.config.demo_scale.value;
+    kinds::builtin(KindOptions { allow_exec, environment, guard, demo_scale })
 }
 
 /// Drains workers at the same time and tells how many leases were left behind.

@@ -197,7 +197,7 @@ impl Server {
         let listeners = bind(&options.listen).await?;
         let addresses: Vec<SocketAddr> = listeners.iter().filter_map(|l| l.local_addr().ok()).collect();
         let (stopping, stop) = watch::channel(false);
-        let metrics = Metrics::new(env!("CARGO_PKG_VERSION"));
+        let metrics = Metrics::with_doors(env!("CARGO_PKG_VERSION"), options.compat.profiles);
         let store = Arc::new(ReleasableStore::new(options.store.clone()));
         let address = joining::advertised(&options, &addresses)?;
         let (service, thread) =

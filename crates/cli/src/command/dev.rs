@@ -65,12 +65,12 @@ impl Dev {
     pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
         let mut stops = Stops::listen()?;
         let config = &context.config;
-        let threads = self.threads();
+        let threads = Dev::threads(config);
         let sessions: Vec<SessionId> = threads.iter().map(|_| SessionId::from_uuid(Uuid::now_v7())).collect();
         // Whatever store other commands are told to use: this one is for one machine.
         let place = Place::Sqlite(config.data.value.clone());
         let serving = Serving {
-            listen: self.addresses(config),
+            listen: addresses(config.listen.value.each(), self.compat_ports),
             data: &config.data.value,
             store: &place,
             member: Member::default(),
@@ -80,7 +80,12 @@ impl Dev {
             local_sessions: sessions.clone(),
             compat: self.doors(config),
         };
-        let server = serving.start().await?;
+        let server = serving.start().await.map_err(|mut failure| {
+            if self.compat_ports && failure.what.starts_with("cannot listen") {
+                failure.fix.push_str(", or leave out --compat-ports");
+            }
+            failure
+        })?;
         let url = ServerUrl::of(server.addresses());
         let mut workers = Vec::with_capacity(threads.len());
         for (i, (threads, session)) in threads.iter().zip(sessions).enumerate() {
@@ -130,19 +135,10 @@ impl Dev {
     pub(super) fn settings(&self, layer: &mut Layer) -> Option<&Path> {
         layer.set(Key::Listen, Listens::joined(&self.listen));
         self.compat.settings(layer);
+        let workers: Vec<String> = self.workers.iter().map(ToString::to_string).collect();
+        layer.set(Key::Workers, (!workers.is_empty()).then(|| workers.join(",")));
         layer.set(Key::Grace, self.grace);
         self.data.as_deref()
-    }
-
-    /// The addresses of the settings, and the compatible ports beside the first of them.
-    fn addresses(&self, config: &Config) -> Vec<SocketAddr> {
-        let mut addresses = config.listen.value.each().to_vec();
-        let first = addresses.first().map(SocketAddr::ip);
-        if let (true, Some(ip)) = (self.compat_ports, first) {
-            let more = COMPAT_PORTS.map(|port| SocketAddr::new(ip, port));
-            addresses.extend(more.into_iter().filter(|more| !config.listen.value.each().contains(more)));
-        }
-        addresses
     }
 
     /// A page that is being written on this machine may use the doors.
@@ -150,9 +146,9 @@ impl Dev {
         CompatOptions { door_origins: Origins::of_development(), ..compat::options(config) }
     }
 
-    fn threads(&self) -> Vec<u16> {
-        if !self.workers.is_empty() {
-            return self.workers.clone();
+    fn threads(config: &Config) -> Vec<u16> {
+        if let Some(workers) = &config.workers.value {
+            return workers.each().to_vec();
         }
         let cores = available_parallelism().map_or(LEAST_THREADS, std::num::NonZero::get).max(LEAST_THREADS);
         vec![u16::try_from(cores).unwrap_or(limits::THREADS).min(limits::THREADS)]
@@ -231,5 +227,35 @@ fn handed_back(left: usize) -> String {
         0 => "stopped; no job was left running".into(),
         1 => "stopped; 1 job was handed back and runs again at the next start".into(),
         n => format!("stopped; {n} jobs were handed back and run again at the next start"),
+    }
+}
+
+/// These addresses, and the compatible ports beside the first of them.
+fn addresses(listen: &[SocketAddr], compat_ports: bool) -> Vec<SocketAddr> {
+    let mut addresses = listen.to_vec();
+    if let (true, Some(first)) = (compat_ports, listen.first()) {
+        let more = COMPAT_PORTS.map(|port| SocketAddr::new(first.ip(), port));
+        addresses.extend(more.into_iter().filter(|more| !listen.contains(more)));
+    }
+    addresses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_compatible_ports_are_beside_the_first_address_and_each_is_taken_once() {
+        let all = |listen: &[&str], compat_ports| {
+            let listen: Vec<SocketAddr> = listen.iter().map(|address| address.parse().unwrap()).collect();
+            let addresses = addresses(&listen, compat_ports);
+            addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(all(&["127.0.0.1:8080"], false), "127.0.0.1:8080");
+        assert_eq!(
+            all(&["127.0.0.1:8080", "[::1]:80"], true),
+            "127.0.0.1:8080 [::1]:80 127.0.0.1:8000 127.0.0.1:9000 127.0.0.1:8081"
+        );
+        assert_eq!(all(&["[::1]:9000"], true), "[::1]:9000 [::1]:8000 [::1]:8081");
     }
 }

@@ -57,7 +57,7 @@ impl Environment {
         Terminal { utf8, color: self.get("NO_COLOR").is_none() && self.get("TERM") != Some("dumb") }
     }
 
-    fn get(&self, name: &str) -> Option<&str> {
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 

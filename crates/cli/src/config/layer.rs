@@ -46,11 +46,17 @@ pub(crate) enum Key {
     CorsOrigin,
     /// Where `http` jobs may connect to although it is not the public internet.
     HttpAllow,
+    /// Whether the variables of other schedulers count.
+    CompatEnv,
+    /// Threads of each worker of `ganger dev`.
+    Workers,
+    /// How much of the workloads for demonstrations is done.
+    DemoScale,
 }
 
 impl Key {
     /// Every key, in the order of `ganger config show`.
-    pub(crate) const ALL: [Key; 17] = [
+    pub(crate) const ALL: [Key; 20] = [
         Key::Url,
         Key::Listen,
         Key::Data,
@@ -68,6 +74,9 @@ impl Key {
         Key::CompatOpen,
         Key::CorsOrigin,
         Key::HttpAllow,
+        Key::CompatEnv,
+        Key::Workers,
+        Key::DemoScale,
     ];
 
     /// Its name in a settings file.
@@ -90,6 +99,9 @@ impl Key {
             Key::CompatOpen => "compat_open",
             Key::CorsOrigin => "cors_origin",
             Key::HttpAllow => "http_allow",
+            Key::CompatEnv => "compat_env",
+            Key::Workers => "workers",
+            Key::DemoScale => "demo_scale",
         }
     }
 
@@ -113,6 +125,9 @@ impl Key {
             Key::CompatOpen => "GANGER_COMPAT_OPEN",
             Key::CorsOrigin => "GANGER_CORS_ORIGIN",
             Key::HttpAllow => "GANGER_HTTP_ALLOW",
+            Key::CompatEnv => "GANGER_COMPAT_ENV",
+            Key::Workers => "GANGER_WORKERS",
+            Key::DemoScale => "GANGER_DEMO_SCALE",
         }
     }
 
@@ -132,8 +147,10 @@ impl Key {
             Key::Compat => Some("--compat"),
             Key::CompatOpen => Some("--compat-open"),
             Key::CorsOrigin => Some("--cors-origin"),
+            Key::CompatEnv => Some("--compat-env"),
+            Key::Workers => Some("--worker"),
             // A secret on a command line is seen by everyone who lists processes.
-            Key::HttpAllow | Key::Log | Key::ExecTokenFile | Key::ClusterSecret => None,
+            Key::HttpAllow | Key::Log | Key::ExecTokenFile | Key::ClusterSecret | Key::DemoScale => None,
         }
     }
 }
@@ -211,6 +228,9 @@ struct File {
     compat_open: Option<String>,
     cors_origin: Option<String>,
     http_allow: Option<String>,
+    compat_env: Option<String>,
+    workers: Option<String>,
+    demo_scale: Option<String>,
 }
 
 impl From<File> for Layer {
@@ -233,6 +253,9 @@ impl From<File> for Layer {
         layer.set(Key::CompatOpen, file.compat_open);
         layer.set(Key::CorsOrigin, file.cors_origin);
         layer.set(Key::HttpAllow, file.http_allow);
+        layer.set(Key::CompatEnv, file.compat_env);
+        layer.set(Key::Workers, file.workers);
+        layer.set(Key::DemoScale, file.demo_scale);
         layer
     }
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use ganger_core::limits;
 use ganger_server::api::duration;
 
 /// The default port of a server.
@@ -158,6 +159,43 @@ impl FromStr for Listens {
     }
 }
 
+/// Threads of each of several workers, between commas.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Workers(Vec<u16>);
+
+impl Workers {
+    /// Most workers of one process.
+    const MOST: usize = 64;
+
+    /// Each of them, at least one.
+    pub(crate) fn each(&self) -> &[u16] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Workers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&all.join(","))
+    }
+}
+
+impl FromStr for Workers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Workers, String> {
+        let read = |word: &str| match word.trim().parse::<u16>() {
+            Ok(threads) if (1..=limits::THREADS).contains(&threads) => Ok(threads),
+            Ok(_) | Err(_) => Err(format!("a worker has 1 to {} threads", limits::THREADS)),
+        };
+        let each: Vec<u16> = text.split(',').map(read).collect::<Result<_, String>>()?;
+        if each.len() > Workers::MOST {
+            return Err(format!("it names {} workers, the limit is {}", each.len(), Workers::MOST));
+        }
+        Ok(Workers(each))
+    }
+}
+
 /// How long running jobs may finish when a worker stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grace(pub(crate) Duration);
@@ -256,6 +294,17 @@ mod tests {
         }
         assert_eq!("[::1]:81".parse::<Listen>().unwrap().to_string(), "[::1]:81");
         assert!("example.com:81".parse::<Listen>().is_err());
+    }
+
+    #[test]
+    fn workers_are_taken_at_their_bounds_and_refused_past_them() {
+        assert_eq!("4, 8".parse::<Workers>().unwrap().each(), [4, 8]);
+        assert!(limits::THREADS.to_string().parse::<Workers>().is_ok());
+        for wrong in ["", "0", "4,", "many", &(u32::from(limits::THREADS) + 1).to_string()] {
+            assert!(wrong.parse::<Workers>().is_err(), "{wrong}");
+        }
+        let many = |n: usize| vec!["1"; n].join(",").parse::<Workers>();
+        assert!(many(Workers::MOST).is_ok() && many(Workers::MOST + 1).is_err());
     }
 
     #[test]

@@ -11,9 +11,11 @@
 //! | `add_numbers` | `{"x": 2, "y": 3}` | `{"sum": 5}` |
 //! | `reverse_string` | `{"text": "abc"}` | `{"reversed": "cba"}` |
 //! | `large_array_sum` | `{"numbers": [1, 2, 3]}` | `{"sum": 6}`, added up on the granted threads |
+//! | `cpu_intensive`, `io_intensive`, `mixed_workload`, `network_task`, `default` | a text | see [`demo`] |
 //! | `resize_image` | `{"data", "width", "height"}`, base64 PNG or JPEG | `{"data", "format", "width", "height"}` |
 
 mod add_numbers;
+pub mod demo;
 mod echo;
 pub mod exec;
 mod fail;
@@ -37,6 +39,8 @@ pub struct KindOptions {
     pub environment: exec::Environment,
     /// Where `http` may connect to.
     pub guard: guard::Guard,
+    /// How much of the workloads for demonstrations is done.
+    pub demo_scale: demo::Scale,
 }
 
 /// The built-in kinds, for [`crate::Worker::with`].
@@ -52,6 +56,7 @@ pub fn builtin(options: KindOptions) -> Registry {
         .handle_blocking(&large_array_sum::LARGE_ARRAY_SUM, large_array_sum::run)
         .handle(&resize_image::RESIZE_IMAGE, resize_image::run);
     let http = http::Http::new(options.guard);
+    registry = registry.with(demo::registry(options.demo_scale, http.clone()));
     registry = registry.handle(&http::HTTP, move |ctx, request| http.clone().run(ctx, request));
     if options.allow_exec {
         let environment = options.environment;

@@ -1,0 +1,301 @@
+//! The metrics of profile A, under the names of the original, so that its dashboards fill.
+//!
+//! They come with the profile and count what really happens, to whatever door a job came. A job counts once, when it is over:
+//! `completed`, `failed`, or `timeout` if it died of its last attempt's timeout. A worker is known by its name.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ganger_core::JobId;
+use ganger_core::coordinator::view::Stats;
+use ganger_core::event::{Event, WorkerState};
+use ganger_core::job::State;
+use ganger_core::outcome::Outcome;
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use super::{LABEL_VALUES, OTHER, StateLabel};
+
+/// States of a worker that the dashboards know.
+const WORKER_STATES: [&str; 3] = ["available", "busy", "unavailable"];
+/// Ends of a job that the dashboards know.
+const STATUSES: [&str; 3] = ["completed", "failed", "timeout"];
+/// Why an attempt is followed by another.
+const REASONS: [&str; 3] = ["error", "timeout", "lost"];
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Status {
+    status: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Reason {
+    reason: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct WorkerUrl {
+    worker_url: String,
+}
+
+/// Everything that the original counted.
+pub(super) struct Compat {
+    registry: Registry,
+    jobs: Family<Status, Counter>,
+    workers: Family<StateLabel, Gauge>,
+    in_queue: Gauge,
+    in_dlq: Gauge,
+    processing: Family<WorkerUrl, Histogram, fn() -> Histogram>,
+    retries: Family<Reason, Histogram, fn() -> Histogram>,
+    lease_timeouts: Counter,
+    /// The histograms of workers, found by their names as they are.
+    known: Mutex<HashMap<Arc<str>, Histogram>>,
+    /// The job whose attempt ran out of time last: what became of it is told next.
+    timed_out: Mutex<Option<JobId>>,
+}
+
+impl Compat {
+    pub(super) fn new() -> Compat {
+        let mut compat = Compat {
+            registry: Registry::default(),
+            jobs: Family::default(),
+            workers: Family::default(),
+            in_queue: Gauge::default(),
+            in_dlq: Gauge::default(),
+            processing: Family::new_with_constructor(processing_times),
+            retries: Family::new_with_constructor(retry_counts),
+            lease_timeouts: Counter::default(),
+            known: Mutex::default(),
+            timed_out: Mutex::default(),
+        };
+        compat.register();
+        // Panels of rates need a zero to begin with.
+        for status in STATUSES {
+            drop(compat.jobs.get_or_create(&Status { status }));
+        }
+        for reason in REASONS {
+            drop(compat.retries.get_or_create(&Reason { reason }));
+        }
+        compat
+    }
+
+    fn register(&mut self) {
+        let r = &mut self.registry;
+        r.register("jobs", "Jobs that are over, by how they ended", self.jobs.clone());
+        r.register("workers_active", "Workers by state", self.workers.clone());
+        r.register("jobs_in_queue", "Jobs that wait, for whatever reason", self.in_queue.clone());
+        r.register("jobs_in_dlq", "Dead jobs", self.in_dlq.clone());
+        let help = "How long attempts ran, by worker";
+        r.register_with_unit("job_processing_duration", help, Unit::Seconds, self.processing.clone());
+        let help = "Retries before an attempt that failed, by why it did";
+        r.register("job_retry_attempts", help, self.retries.clone());
+        let help = "Attempts whose worker was not heard of any more";
+        r.register("dts_lease_timeouts", help, self.lease_timeouts.clone());
+    }
+
+    /// Something happened.
+    pub(super) fn observe(&self, event: &Event) {
+        if let Event::Attempt { job, attempt, outcome, worker, ran_us, .. } = event {
+            self.processing_of(worker).observe(Duration::from_micros(*ran_us).as_secs_f64());
+            let reason = match outcome {
+                Outcome::Error => "error",
+                Outcome::Timeout => "timeout",
+                Outcome::Lost => "lost",
+                Outcome::Ok | Outcome::Released | Outcome::Cancelled => return,
+            };
+            self.retries.get_or_create(&Reason { reason }).observe(f64::from(attempt.saturating_sub(1)));
+            match outcome {
+                Outcome::Lost => drop(self.lease_timeouts.inc()),
+                Outcome::Timeout => {
+                    *self.timed_out.lock().unwrap_or_else(PoisonError::into_inner) = Some(*job)
+                }
+                Outcome::Ok | Outcome::Error | Outcome::Released | Outcome::Cancelled => {}
+            }
+        }
+        if let Event::Job { job, state, .. } = event {
+            let status = match state {
+                State::Succeeded => "completed",
+                State::Dead if self.died_of_time(*job) => "timeout",
+                State::Dead => "failed",
+                State::Scheduled
+                | State::Blocked
+                | State::Queued
+                | State::Running
+                | State::Retrying
+                | State::Cancelled => return,
+            };
+            self.jobs.get_or_create(&Status { status }).inc();
+        }
+    }
+
+    /// Writes everything, with gauges as the leader counts now.
+    pub(super) fn encode(&self, out: &mut String, stats: Option<&Stats>) -> fmt::Result {
+        if let Some(stats) = stats {
+            self.fill(stats);
+        }
+        text::encode_registry(out, &self.registry)
+    }
+
+    fn fill(&self, stats: &Stats) {
+        let (mut waiting, mut dead) = (0, 0);
+        for (.., counts) in &stats.counts {
+            for (state, count) in State::ALL.iter().zip(counts) {
+                match state {
+                    State::Scheduled | State::Blocked | State::Queued | State::Retrying => waiting += count,
+                    State::Dead => dead += count,
+                    State::Running | State::Succeeded | State::Cancelled => {}
+                }
+            }
+        }
+        let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        self.in_queue.set(number(waiting));
+        self.in_dlq.set(number(dead));
+        let mut workers = [0u64; WORKER_STATES.len()];
+        for (state, count) in &stats.workers {
+            match state {
+                WorkerState::Available => workers[0] += *count as u64,
+                WorkerState::Busy => workers[1] += *count as u64,
+                // It is there and takes nothing.
+                WorkerState::Draining | WorkerState::Unavailable => workers[2] += *count as u64,
+                WorkerState::Lost | WorkerState::Gone => {}
+            }
+        }
+        for (state, count) in WORKER_STATES.into_iter().zip(workers) {
+            self.workers.get_or_create(&StateLabel { state }).set(number(count));
+        }
+    }
+
+    fn processing_of(&self, worker: &Arc<str>) -> Histogram {
+        // A panic while the lock is held leaves whole entries.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(histogram) = known.get(worker) {
+            return histogram.clone();
+        }
+        if known.len() >= LABEL_VALUES {
+            return self.processing.get_or_create_owned(&WorkerUrl { worker_url: OTHER.into() });
+        }
+        let histogram = self.processing.get_or_create_owned(&WorkerUrl { worker_url: worker.to_string() });
+        known.insert(worker.clone(), histogram.clone());
+        histogram
+    }
+
+    fn died_of_time(&self, job: JobId) -> bool {
+        let mut timed_out = self.timed_out.lock().unwrap_or_else(PoisonError::into_inner);
+        timed_out.take_if(|timed_out| *timed_out == job).is_some()
+    }
+}
+
+fn processing_times() -> Histogram {
+    Histogram::new([1.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0])
+}
+
+fn retry_counts() -> Histogram {
+    Histogram::new([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ganger_core::Term;
+    use ganger_core::Wall;
+    use ganger_core::coordinator::view::ScheduleCounts;
+
+    fn attempt(job: JobId, attempt: u32, outcome: Outcome, worker: &str) -> Event {
+        let (queue, kind) = ("default".parse().unwrap(), "default".parse().unwrap());
+        let worker = worker.into();
+        Event::Attempt {
+            job,
+            queue,
+            kind,
+            attempt,
+            outcome,
+            worker,
+            ran_us: 7_000_000,
+            waited_us: 0,
+            at: Wall(0),
+        }
+    }
+
+    fn ended(job: JobId, state: State) -> Event {
+        let (queue, kind) = ("default".parse().unwrap(), "default".parse().unwrap());
+        Event::Job { job, queue, kind, state, attempt: 1, created_at: Wall(0), at: Wall(0) }
+    }
+
+    fn text(compat: &Compat, stats: Option<&Stats>) -> String {
+        let mut out = String::new();
+        compat.encode(&mut out, stats).unwrap();
+        out
+    }
+
+    #[test]
+    fn every_panel_of_the_original_finds_its_metric() {
+        let compat = Compat::new();
+        let (a, b, c) = (JobId::new(1, [1; 10]), JobId::new(1, [2; 10]), JobId::new(1, [3; 10]));
+        for event in [
+            attempt(a, 1, Outcome::Ok, "w1"),
+            ended(a, State::Succeeded),
+            attempt(b, 3, Outcome::Timeout, "w1"),
+            ended(b, State::Retrying),
+            attempt(b, 4, Outcome::Timeout, "w1"),
+            ended(b, State::Dead),
+            attempt(c, 1, Outcome::Lost, "w2"),
+            ended(c, State::Retrying),
+            attempt(c, 2, Outcome::Error, "w2"),
+            ended(c, State::Dead),
+        ] {
+            compat.observe(&event);
+        }
+        let mut counts = [0; 8];
+        counts.copy_from_slice(&State::ALL.map(|state| if state.is_final() { 5 } else { 2 }));
+        let stats = Stats {
+            term: Term::default(),
+            counts: vec![("q".parse().unwrap(), "k".parse().unwrap(), counts)],
+            workers: vec![(WorkerState::Busy, 3), (WorkerState::Draining, 1), (WorkerState::Lost, 9)],
+            threads: 8,
+            threads_used: 5,
+            backlog: 7,
+            closed_keys: 0,
+            store_trouble: None,
+            schedules: ScheduleCounts::default(),
+        };
+        let text = text(&compat, Some(&stats));
+        for expected in [
+            "jobs_total{status=\"completed\"} 1",
+            "jobs_total{status=\"failed\"} 1",
+            "jobs_total{status=\"timeout\"} 1",
+            "workers_active{state=\"available\"} 0",
+            "workers_active{state=\"busy\"} 3",
+            "workers_active{state=\"unavailable\"} 1",
+            "jobs_in_queue 8",
+            "jobs_in_dlq 5",
+            "job_processing_duration_seconds_bucket{le=\"5.0\",worker_url=\"w1\"} 0",
+            "job_processing_duration_seconds_bucket{le=\"10.0\",worker_url=\"w1\"} 3",
+            "job_processing_duration_seconds_count{worker_url=\"w2\"} 2",
+            "job_retry_attempts_bucket{le=\"0.0\",reason=\"lost\"} 1",
+            "job_retry_attempts_bucket{le=\"2.0\",reason=\"timeout\"} 1",
+            "job_retry_attempts_bucket{le=\"5.0\",reason=\"timeout\"} 2",
+            "job_retry_attempts_count{reason=\"error\"} 1",
+            "dts_lease_timeouts_total 1",
+        ] {
+            assert!(text.lines().any(|line| line == expected), "{expected} in\n{text}");
+        }
+        assert!(!text.contains("ganger_"), "under the names of the original: {text}");
+    }
+
+    #[test]
+    fn workers_beyond_the_bound_are_counted_together() {
+        let compat = Compat::new();
+        for n in 0..LABEL_VALUES + 5 {
+            compat.observe(&attempt(JobId::new(1, [1; 10]), 1, Outcome::Ok, &format!("w{n}")));
+        }
+        let text = text(&compat, None);
+        assert!(text.contains("job_processing_duration_seconds_count{worker_url=\"_other\"} 5"), "{text}");
+        assert!(!text.contains("w200"));
+    }
+}
