@@ -43,6 +43,8 @@ pub(crate) struct Serving<'a> {
     pub(crate) local_sessions: Vec<SessionId>,
     /// The compatible doors.
     pub(crate) compat: CompatOptions,
+    /// How often memory is compared with the store, if not as often as by default.
+    pub(crate) reconcile_every: Option<Duration>,
 }
 
 /// What a server has in front of its store.
@@ -96,6 +98,9 @@ impl Serving<'_> {
         options.compat.clone_from(&self.compat);
         options.insecure_no_auth = self.insecure_no_auth;
         options.local_sessions = self.local_sessions.clone();
+        if self.reconcile_every.is_some() {
+            options.coordinator.reconcile_every = self.reconcile_every;
+        }
         if self.allow_exec {
             options.exec_token = Some(crate::exec_token::write(self.data)?);
         }

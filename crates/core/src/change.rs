@@ -5,6 +5,7 @@
 //! outcomes, so that a commit whose answer was lost can simply be sent again.
 
 mod applied;
+mod live;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +29,7 @@ use crate::schedule::ledger::ScheduleChange;
 use crate::time::Wall;
 
 pub use applied::{Applied, Intake, Replayed, Submitted};
+pub use live::{LivePage, LiveQuery};
 
 /// One transaction's worth of changes, in order.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -129,6 +129,58 @@ pub enum Event {
         /// When.
         at: Wall,
     },
+    /// The leader's memory and the store did not agree about a job. Repaired, and a bug.
+    Difference {
+        /// The job.
+        job: JobId,
+        /// In what.
+        what: Difference,
+        /// When that was noticed.
+        at: Wall,
+    },
+}
+
+/// In what the leader's memory and the store do not agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Difference {
+    /// A live job was not in memory.
+    Missing,
+    /// A job was in memory that is not live.
+    LeftOver,
+    /// A job was due at another time, or its attempts stood otherwise.
+    Moved,
+    /// Who holds the lease of a job.
+    Lease,
+    /// What a blocked job waits for.
+    Edges,
+    /// A blocked job was not told that a parent has ended.
+    Parent,
+}
+
+impl Difference {
+    /// Every one of them.
+    pub const ALL: [Difference; 6] = [
+        Difference::Missing,
+        Difference::LeftOver,
+        Difference::Moved,
+        Difference::Lease,
+        Difference::Edges,
+        Difference::Parent,
+    ];
+
+    /// The word for it, everywhere.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Difference::Missing => "missing",
+            Difference::LeftOver => "left_over",
+            Difference::Moved => "moved",
+            Difference::Lease => "lease",
+            Difference::Edges => "edges",
+            Difference::Parent => "parent",
+        }
+    }
 }
 
 /// What a worker is, as people see it.

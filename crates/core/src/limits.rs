@@ -95,6 +95,10 @@ pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 3600);
 /// How far ahead of the leader's term the highest term of a worker may be. Terms grow by one at each
 /// takeover: whoever is further ahead was never told so by a leader, and must not use up the numbers.
 pub const TERMS_AHEAD: u64 = 1_000_000;
+/// Jobs that are looked for by id in one step of comparing memory with the store.
+pub const SOUGHT_AT_ONCE: usize = 256;
+/// Places in memory that are looked at in one step for jobs that no page showed.
+pub const SWEPT_AT_ONCE: usize = 65_536;
 /// Most schedules.
 pub const SCHEDULES: usize = 10_000;
 /// Largest payload of a schedule's job, in bytes: those of all schedules are kept in memory.

@@ -117,11 +117,25 @@ pub enum Bug {
     MarkedRunsAgain,
     /// The mark of an attempt is taken off before its end is written.
     MarkTakenOffFirst,
+    /// Memory is compared with a page although its jobs are in the batch that was being written when it was asked for.
+    PageForgetsInFlight,
+    /// Memory is compared with a page although its jobs are in a batch that was handed over since.
+    PageForgetsLater,
+    /// Memory is compared with a page although something is decided about its jobs that is not handed over yet.
+    PageForgetsForming,
+    /// Memory is compared with a page that shows the work of another leader.
+    PageOfAnotherTerm,
+    /// Memory is compared with a page that is older than the last batch.
+    PageOlderThanBatch,
+    /// A blocked job that is repaired comes back without its edges.
+    RepairDropsEdges,
+    /// A job goes on waiting for a parent that was removed.
+    PurgedParentAwaited,
 }
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 55] = [
+    pub const ALL: [Bug; 62] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -177,6 +191,13 @@ impl Bug {
         Bug::MarkNotLoaded,
         Bug::MarkedRunsAgain,
         Bug::MarkTakenOffFirst,
+        Bug::PageForgetsInFlight,
+        Bug::PageForgetsLater,
+        Bug::PageForgetsForming,
+        Bug::PageOfAnotherTerm,
+        Bug::PageOlderThanBatch,
+        Bug::RepairDropsEdges,
+        Bug::PurgedParentAwaited,
     ];
 }
 

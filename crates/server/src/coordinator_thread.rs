@@ -22,11 +22,12 @@ use ganger_core::{Mono, Now, Term};
 use ganger_store::StoreError;
 use ganger_store::shared::LeaderView;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
-use tracing::{error, info, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::election::Seat;
 use crate::gateway::Gateway;
 use crate::inbox::{INBOX, Message, Written};
+use crate::reader::{Read, Reader};
 use crate::service::Run;
 use crate::waiters::Told;
 use crate::writer::{Settled, Writer, WriterParts};
@@ -83,11 +84,20 @@ enum Ended {
     SteppedDown { more_than: u64 },
 }
 
+/// What ended a leader's wait.
+enum Woken {
+    Settled(Settled),
+    Read(Read),
+    /// Messages, or the time.
+    Inbox,
+}
+
 /// One leader, from its takeover to its end.
 struct Leader {
     term: Term,
     coordinator: Coordinator,
     writer: Writer,
+    reader: Reader,
     /// A batch is being written.
     writing: bool,
     tickets: HashMap<Ticket, oneshot::Sender<Reply>>,
@@ -222,9 +232,10 @@ impl CoordinatorThread {
         number: &mut u64,
     ) -> Ended {
         let writer = Writer::new(self.runtime.clone(), self.parts.clone(), term);
+        let reader = Reader::new(self.runtime.clone());
         let tickets = HashMap::new();
         let mut leader =
-            Leader { term, coordinator, writer, writing: false, tickets, stop_at: None, ended: None };
+            Leader { term, coordinator, writer, reader, writing: false, tickets, stop_at: None, ended: None };
         let mut messages = Vec::new();
         let mut out = Vec::new();
         let mut next_ticket = 0;
@@ -248,27 +259,32 @@ impl CoordinatorThread {
             }
             let next = leader.coordinator.next_tick().min(now.mono + self.options.tick);
             let pause = self.parts.clock.until(leader.stop_at.map_or(next, |stop| stop.min(next)));
-            let settled = wait.block_on(async {
+            let woken = wait.block_on(async {
                 tokio::select! { biased;
-                    settled = leader.writer.settled() => Some(settled),
+                    settled = leader.writer.settled() => Woken::Settled(settled),
+                    page = leader.reader.page() => Woken::Read(page),
                     received = tokio::time::timeout(pause, self.inbox.recv_many(&mut messages, INBOX)) => {
                         // Nobody can ask any more.
                         if received == Ok(0) {
                             messages.push(Message::Stop);
                         }
-                        None
+                        Woken::Inbox
                     }
                 }
             });
-            if let Some(Settled { number, outcome, told: whom }) = settled {
-                messages.push(Message::Written { term, number, outcome });
-                told = whom;
-                // Whatever waits goes into the next batch.
-                while messages.len() < INBOX
-                    && let Ok(message) = self.inbox.try_recv()
-                {
-                    messages.push(message);
+            match woken {
+                Woken::Settled(Settled { number, outcome, told: whom }) => {
+                    messages.push(Message::Written { term, number, outcome });
+                    told = whom;
+                    // Whatever waits goes into the next batch.
+                    while messages.len() < INBOX
+                        && let Ok(message) = self.inbox.try_recv()
+                    {
+                        messages.push(message);
+                    }
                 }
+                Woken::Read(page) => messages.push(Message::LiveRead(page)),
+                Woken::Inbox => {}
             }
         }
     }
@@ -301,7 +317,16 @@ impl CoordinatorThread {
             match output {
                 Output::Commit(_) | Output::Send { .. } => {}
                 Output::Reply(ticket, reply) => leader.reply(ticket, reply),
+                Output::ReadLive(query) => leader.reader.read(self.parts.store.clone(), query),
+                Output::Reconciled(came) => {
+                    debug!(?came, "compared memory with the store");
+                    self.parts.observer.reconciled(&came);
+                }
                 Output::Event(event) => {
+                    if let Event::Difference { job, what, .. } = &event {
+                        let what = what.as_str();
+                        error!(job.id = %job, what, "memory and the store did not agree about {job} ({what})");
+                    }
                     events.push(event);
                     if events.len() == RUN {
                         self.tell(std::mem::take(&mut events), number);
@@ -360,6 +385,7 @@ impl Leader {
             Message::Renewed { term, .. } | Message::TermLost { term } if term != self.term => return,
             Message::Renewed { sent_at, .. } => Input::Renewed { sent_at },
             Message::TermLost { .. } => return self.term_lost(),
+            Message::LiveRead(page) => Input::LiveRead(page),
             Message::Look(look) => {
                 look(&self.coordinator, now);
                 return;

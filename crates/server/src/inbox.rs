@@ -12,6 +12,8 @@ use ganger_core::message::ToLeader;
 use ganger_core::{Mono, Now, SessionId, Term};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::reader::Read;
+
 /// Messages that may wait.
 pub const INBOX: usize = 8_192;
 
@@ -54,6 +56,8 @@ pub enum Message {
         /// The term that is over.
         term: Term,
     },
+    /// What was read for the leader to compare its memory with.
+    LiveRead(Read),
     /// Somebody wants to see something.
     Look(Look),
     /// Finish what clients wait for, and end.

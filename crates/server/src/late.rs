@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
@@ -74,6 +74,10 @@ impl Store for LateStore {
 
     async fn load(&self) -> Result<Snapshot, StoreError> {
         self.store().await?.load().await
+    }
+
+    async fn live(&self, query: &LiveQuery) -> Result<LivePage, StoreError> {
+        self.store().await?.live(query).await
     }
 
     async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError> {

@@ -24,6 +24,7 @@ pub mod metrics;
 pub mod operations;
 pub mod outbox;
 pub mod payloads;
+pub mod reader;
 pub mod relay;
 pub mod releasable;
 pub mod server;

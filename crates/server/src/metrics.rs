@@ -11,6 +11,8 @@ mod leadership;
 mod operations;
 mod schedules;
 
+mod reconciler;
+
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -118,6 +120,7 @@ struct Inner {
     lanes: Lanes,
     redis: Measures,
     schedules: schedules::Schedules,
+    reconciler: reconciler::Reconciler,
     /// One scrape at a time: gauges are cleared and filled again.
     scraping: Mutex<()>,
 }
@@ -167,6 +170,7 @@ impl Metrics {
             lanes: Lanes::default(),
             redis: Measures::default(),
             schedules: schedules::Schedules::default(),
+            reconciler: reconciler::Reconciler::default(),
             scraping: Mutex::new(()),
         };
         inner.register(version);
@@ -205,6 +209,7 @@ impl Metrics {
                 self.0.schedules.decided(fate, *cause, *late_us)
             }
             Event::ScheduleOverdue { .. } => self.0.schedules.overdue(),
+            Event::Difference { what, .. } => self.0.reconciler.differed(*what),
             Event::Job { .. }
             | Event::Progress { .. }
             | Event::Worker { .. }
@@ -357,6 +362,7 @@ impl Inner {
         self.relay.register(r);
         self.redis.register(r);
         self.schedules.register(r);
+        self.reconciler.register(r);
         // An info metric gets the suffix `_info` by itself.
         r.register("build", "The running version", Info::new([("version", version)]));
     }

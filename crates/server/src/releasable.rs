@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
-use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
@@ -52,6 +52,10 @@ impl Store for ReleasableStore {
 
     async fn load(&self) -> Result<Snapshot, StoreError> {
         self.store()?.load().await
+    }
+
+    async fn live(&self, query: &LiveQuery) -> Result<LivePage, StoreError> {
+        self.store()?.live(query).await
     }
 
     async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError> {

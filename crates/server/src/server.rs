@@ -431,6 +431,9 @@ impl Observer for Measured {
     fn counted(&self, buckets: &[Bucket]) {
         self.0.counted(buckets);
     }
+    fn reconciled(&self, came: &port::Reconciled) {
+        self.0.reconciled(came);
+    }
     fn renewed(&self) {
         self.0.renewed();
     }

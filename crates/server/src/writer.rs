@@ -22,6 +22,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use ganger_core::change::{Applied, Batch};
+use ganger_core::coordinator::port::Reconciled;
 use ganger_core::leadership::{Heard, Settling, Verdict};
 use ganger_core::minutes::Bucket;
 use ganger_core::{Mono, Term};
@@ -45,6 +46,8 @@ pub trait Observer: Send + Sync + 'static {
     fn committed(&self, took: Duration, changes: usize);
     /// What it counts for.
     fn counted(&self, buckets: &[Bucket]);
+    /// Memory was compared with the store.
+    fn reconciled(&self, came: &Reconciled);
     /// The leader's row was renewed.
     fn renewed(&self);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
@@ -30,6 +30,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// What a leader needs to begin, in one consistent snapshot. Called after [`Store::take_over`].
     async fn load(&self) -> Result<Snapshot, StoreError>;
+
+    /// Live jobs as a leader compares them with its memory, in one consistent snapshot that begins after the call. It
+    /// holds every batch that was durable by then, and says which was the last.
+    async fn live(&self, query: &LiveQuery) -> Result<LivePage, StoreError>;
 
     /// Applies a batch in one transaction and answers each change, in order, once it is durable.
     ///

@@ -79,6 +79,7 @@ impl Dev {
             accelerated: Accelerated::default(),
             local_sessions: sessions.clone(),
             compat: self.doors(config),
+            reconcile_every: None,
         };
         let server = serving.start().await.map_err(|mut failure| {
             if self.compat_ports && failure.what.starts_with("cannot listen") {

@@ -17,6 +17,8 @@ use crate::humane;
 use crate::serving::{Member, Serving, server_failure};
 use crate::signals::Stops;
 
+/// How often memory is compared with the store, at the most and at the least.
+const RECONCILE_EVERY: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
 /// How long a leader may be silent, at the least and at the most.
 const LEADER_TTL: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(60);
 
@@ -54,6 +56,9 @@ pub(crate) struct Serve {
     /// Others take over from a leader that was not heard for so long [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = leader_ttl)]
     leader_ttl: Option<Duration>,
+    /// How often the leader compares its memory with the store [default: 10m]
+    #[arg(long, value_name = "DURATION", value_parser = reconcile_every)]
+    reconcile_every: Option<Duration>,
     #[command(flatten)]
     redis: RedisFlags,
     #[command(flatten)]
@@ -80,6 +85,7 @@ impl Serve {
             accelerated: self.redis.connect(config).await?,
             local_sessions: Vec::new(),
             compat: compat::options(config),
+            reconcile_every: self.reconcile_every,
         };
         let server = serving.start().await?;
         let url = ServerUrl::of(server.addresses());
@@ -142,4 +148,12 @@ fn leader_ttl(text: &str) -> Result<Duration, String> {
         return Err("it must be from 1s to 1m".into());
     }
     Ok(ttl)
+}
+
+fn reconcile_every(text: &str) -> Result<Duration, String> {
+    let every = humane::parse(text)?;
+    if !RECONCILE_EVERY.contains(&every) {
+        return Err("it must be from 1s to 1d".into());
+    }
+    Ok(every)
 }

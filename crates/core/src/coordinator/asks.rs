@@ -182,12 +182,23 @@ impl Coordinator {
 
     pub(crate) fn due_now(&mut self, now: Now, id: JobId, at: Wall, out: &mut Vec<Output>) {
         let Some(job) = self.jobs.slot(id) else { return };
-        if let Phase::Waiting(_) = self.jobs.get(job).phase {
-            self.withdraw(job);
-            let entry = self.jobs.get_mut(job);
-            entry.due_at = entry.due_at.min(at);
-            self.make_runnable(now, job);
-            out.push(self.job_event(job, self.jobs.get(job).counted, now.wall));
+        // Its own time may have come meanwhile. The store has the earlier moment then, and so must memory: the next
+        // leader would order by it.
+        let due_at = self.jobs.get(job).due_at.min(at);
+        match self.jobs.get(job).phase {
+            Phase::Waiting(_) => {
+                self.withdraw(job);
+                self.jobs.get_mut(job).due_at = due_at;
+                self.make_runnable(now, job);
+                out.push(self.job_event(job, self.jobs.get(job).counted, now.wall));
+            }
+            Phase::Ready(_) if due_at < self.jobs.get(job).due_at => {
+                self.withdraw(job);
+                self.jobs.get_mut(job).due_at = due_at;
+                self.make_runnable(now, job);
+            }
+            Phase::Blocked | Phase::Ready(_) => {}
+            Phase::Leased(_) | Phase::Ending | Phase::Leaving => self.jobs.get_mut(job).due_at = due_at,
         }
     }
 

@@ -378,7 +378,15 @@ impl Coordinator {
     }
 
     /// The job is final: it leaves memory.
-    fn leave(&mut self, now: Now, job: u32, state: State, kept: bool, at: Wall, out: &mut Vec<Output>) {
+    pub(crate) fn leave(
+        &mut self,
+        now: Now,
+        job: u32,
+        state: State,
+        kept: bool,
+        at: Wall,
+        out: &mut Vec<Output>,
+    ) {
         out.push(self.job_event(job, state, at));
         let entry = self.drop_job(job);
         let key = &self.classes.get(entry.class).key;

@@ -157,6 +157,16 @@ impl Commits {
         &self.changes
     }
 
+    /// The changes of the batch that is being written.
+    pub(crate) fn writing(&self) -> &[Change] {
+        self.in_flight.as_ref().map_or(&[], |in_flight| &in_flight.batch.changes)
+    }
+
+    /// Number of the last batch that is known to be durable.
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
     /// Whether a batch is outstanding.
     pub(crate) fn is_writing(&self) -> bool {
         self.in_flight.is_some()
@@ -207,6 +217,7 @@ impl Coordinator {
         }
         let changes: Vec<Change> = self.commits.changes.drain(..take).collect();
         let effects: Vec<Effect> = self.commits.effects.drain(..take).collect();
+        self.reconciler.touch(&changes);
         let counted = self.count(now, &changes, &effects);
         let batch = Arc::new(Batch { number: self.commits.written + 1, changes, counted });
         self.commits.in_flight = Some(InFlight { batch: batch.clone(), effects, handed_over: now.mono });
@@ -427,7 +438,7 @@ impl Coordinator {
                 self.schedule_changed(now, effect, change, applied, out);
             }
             (Effect::Purge(ticket), _) => {
-                let removed = self.removed(applied);
+                let removed = self.removed(now, applied);
                 out.push(Output::Reply(ticket, Reply::Purged(removed)));
             }
             (Effect::Prune, _) => self.pruned(now, applied),
@@ -437,8 +448,11 @@ impl Coordinator {
     }
 
     /// What was removed no longer counts; how much that was.
-    pub(crate) fn removed(&mut self, applied: Applied) -> u64 {
+    pub(crate) fn removed(&mut self, now: Now, applied: Applied) -> u64 {
         let Applied::Removed(tallies) = applied else { return 0 };
+        if !tallies.is_empty() {
+            self.parents_may_be_gone(now);
+        }
         for Tally { queue, kind, state, count } in &tallies {
             self.counters.sub(queue, kind, *state, *count);
         }

@@ -16,12 +16,15 @@
 //! - *The parent is removed in between.* Retention and people remove final jobs. So the end is recorded with the edge, and a
 //!   parent that others wait for is kept even where its queue keeps none. Of a parent that is gone all the same nothing is
 //!   known but that it is not to be waited for: it counts as cancelled.
+//! - *A parent is removed that can still be replayed, and that jobs wait for until it is.* It never will be: they are
+//!   cancelled. A store does not say what retention removed, so whenever something was, the parents that have ended and
+//!   are waited for all the same are looked for ([`super::reconcile`]); a new leader finds out when it loads.
 //! - *The batch is refused.* Nobody asked for it, so it is kept and written again, in the same order.
 //! - *A person cancels the child meanwhile.* Its edges stay until that is durable; if it is refused, the child is looked at
 //!   again.
 //! - *A parent is replayed.* Edges that are settled stay settled. Those that wait for its success go on waiting.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::change::{Applied, Change, Intake, NewJob, Submitted};
 use crate::coordinator::Coordinator;
@@ -46,6 +49,8 @@ struct Waits {
     on_dead: OnDead,
     /// How the parent ended last. Whether that settles the edge, its policy says.
     ended: Option<State>,
+    /// The parent is not there any more, so it cannot be replayed.
+    gone: bool,
 }
 
 impl Waits {
@@ -60,7 +65,9 @@ pub(crate) struct Dependencies {
     /// By child.
     waits: HashMap<JobId, Vec<Waits>>,
     /// By parent: children whose edge to it is not settled.
-    children: HashMap<JobId, Vec<JobId>>,
+    children: HashMap<JobId, BTreeSet<JobId>>,
+    /// Those of these parents that have ended, and are waited for all the same.
+    ended: BTreeSet<JobId>,
     /// Timers of blocked jobs that expire.
     expiries: HashMap<JobId, TimerId>,
 }
@@ -71,6 +78,8 @@ enum Verdict {
     Free,
     /// A parent that ended so takes it along.
     Cancelled(JobId, State),
+    /// A parent that it waits for was removed.
+    Bereft(JobId),
 }
 
 impl Dependencies {
@@ -79,31 +88,85 @@ impl Dependencies {
         !self.children.is_empty() && self.children.contains_key(&job)
     }
 
-    fn add(&mut self, edge: Edge) {
-        let waits = Waits { parent: edge.parent, on_dead: edge.on_dead, ended: edge.ended };
+    /// A job waits for another.
+    pub(crate) fn add(&mut self, edge: Edge) {
+        let waits = Waits { parent: edge.parent, on_dead: edge.on_dead, ended: edge.ended, gone: false };
         if !waits.is_settled() {
-            self.children.entry(edge.parent).or_default().push(edge.child);
+            self.children.entry(edge.parent).or_default().insert(edge.child);
+            if waits.ended.is_some() {
+                self.ended.insert(edge.parent);
+            }
         }
         self.waits.entry(edge.child).or_default().push(waits);
     }
 
     /// The parent has ended so. Tells whose edges were waiting for it.
-    fn end(&mut self, parent: JobId, state: State) -> Vec<JobId> {
-        let Some(children) = self.children.remove(&parent) else { return Vec::new() };
-        let mut go_on = Vec::new();
+    fn end(&mut self, parent: JobId, state: State) -> BTreeSet<JobId> {
+        let Some(children) = self.children.remove(&parent) else { return BTreeSet::new() };
+        let mut go_on = BTreeSet::new();
         for child in &children {
             let edges = self.waits.get_mut(child).into_iter().flatten();
             for edge in edges.filter(|edge| edge.parent == parent) {
                 edge.ended = Some(state);
                 if !edge.is_settled() {
-                    go_on.push(*child);
+                    go_on.insert(*child);
                 }
             }
         }
-        if !go_on.is_empty() {
+        if go_on.is_empty() {
+            self.ended.remove(&parent);
+        } else {
+            self.ended.insert(parent);
             self.children.insert(parent, go_on);
         }
         children
+    }
+
+    /// The parent is not there any more. Tells who waits for it in vain.
+    fn bury(&mut self, parent: JobId) -> BTreeSet<JobId> {
+        self.ended.remove(&parent);
+        let Some(children) = self.children.get(&parent) else { return BTreeSet::new() };
+        for child in children {
+            let edges = self.waits.get_mut(child).into_iter().flatten();
+            edges.filter(|edge| edge.parent == parent).for_each(|edge| edge.gone = true);
+        }
+        children.clone()
+    }
+
+    /// Whether somebody waits for this parent who does not know that it is gone.
+    fn wait_in_vain(&self, parent: JobId) -> bool {
+        let children = self.children.get(&parent).into_iter().flatten();
+        let mut edges = children.flat_map(|child| self.waits.get(child).into_iter().flatten());
+        edges.any(|edge| edge.parent == parent && !edge.gone)
+    }
+
+    /// Whether jobs wait for parents that have ended.
+    pub(crate) fn await_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
+    /// The parents that have ended, and are waited for all the same.
+    pub(crate) fn awaited_though_ended(&self) -> Vec<JobId> {
+        self.ended.iter().copied().collect()
+    }
+
+    /// Whether somebody waits for this parent and does not know that it has ended.
+    pub(crate) fn wait_unknowing(&self, parent: JobId) -> bool {
+        let children = self.children.get(&parent).into_iter().flatten();
+        let mut edges = children.flat_map(|child| self.waits.get(child).into_iter().flatten());
+        edges.any(|edge| edge.parent == parent && edge.ended.is_none())
+    }
+
+    /// Whether these are the edges of a blocked job.
+    pub(crate) fn agree(&self, child: JobId, edges: &[Edge]) -> bool {
+        let known = self.waits.get(&child).map(Vec::as_slice).unwrap_or_default();
+        let as_known = |edge: &Edge| {
+            known.iter().any(|own| {
+                let ended = own.ended.filter(|_| own.is_settled());
+                (own.parent, own.on_dead, ended) == (edge.parent, edge.on_dead, edge.ended)
+            })
+        };
+        known.len() == edges.len() && edges.iter().all(as_known)
     }
 
     fn verdict(&self, child: JobId) -> Verdict {
@@ -112,6 +175,7 @@ impl Dependencies {
         for edge in edges {
             match edge.ended {
                 Some(end) if edge.on_dead.cancelled_by(end) => return Verdict::Cancelled(edge.parent, end),
+                Some(_) | None if edge.gone && !edge.is_settled() => return Verdict::Bereft(edge.parent),
                 Some(_) | None if !edge.is_settled() => verdict = Verdict::Blocked,
                 Some(_) | None => {}
             }
@@ -139,9 +203,10 @@ impl Dependencies {
         let Some(edges) = self.waits.remove(&child) else { return };
         for parent in edges.iter().filter(|edge| !edge.is_settled()).map(|edge| edge.parent) {
             if let Some(children) = self.children.get_mut(&parent) {
-                children.retain(|other| *other != child);
+                children.remove(&child);
                 if children.is_empty() {
                     self.children.remove(&parent);
+                    self.ended.remove(&parent);
                 }
             }
         }
@@ -190,7 +255,26 @@ impl Coordinator {
             return;
         }
         for (parent, state) in ended {
-            self.parent_ended(now, parent, state.unwrap_or(State::Cancelled), &mut Vec::new());
+            match state {
+                Some(state) => self.parent_ended(now, parent, state, &mut Vec::new()),
+                None => self.parent_gone(now, parent, &mut Vec::new()),
+            }
+        }
+    }
+
+    /// A parent is neither live nor kept: it counts as cancelled, and nobody will replay it.
+    pub(crate) fn parent_gone(&mut self, now: Now, parent: JobId, out: &mut Vec<Output>) {
+        if !self.dependencies.wait_in_vain(parent) {
+            return;
+        }
+        self.parent_ended(now, parent, State::Cancelled, out);
+        if sabotage::active(Bug::PurgedParentAwaited) {
+            return;
+        }
+        for child in self.dependencies.bury(parent) {
+            if let Some(slot) = self.jobs.slot(child) {
+                self.judge(now, slot);
+            }
         }
     }
 
@@ -230,6 +314,11 @@ impl Coordinator {
                 self.withdraw(job);
                 let how = if end == State::Dead { "died" } else { "was cancelled" };
                 let reason = format!("its parent {parent} {how}");
+                self.finish(now, job, State::Cancelled, &reason, None);
+            }
+            Verdict::Bereft(parent) => {
+                self.withdraw(job);
+                let reason = format!("its parent {parent} was purged");
                 self.finish(now, job, State::Cancelled, &reason, None);
             }
         }

@@ -13,12 +13,30 @@ use crate::coordinator::marks;
 use crate::coordinator::roster::{SessionEntry, Standing};
 use crate::coordinator::table::Phase;
 use crate::coordinator::{Coordinator, LeaseEntry, Timer};
+use crate::ids::JobId;
 use crate::job::State;
 use crate::lease::Fence;
 use crate::message::CancelWhy;
 use crate::rules::Ending;
 use crate::sabotage::{self, Bug};
 use crate::time::{Mono, Now};
+
+/// The leases of jobs that have not ended, of all that assignments name: a job remembers the last one that did.
+pub(crate) fn open_leases<'a>(
+    jobs: &[LiveJob],
+    assignments: &'a [Assignment],
+) -> HashMap<JobId, (&'a Assignment, Fence, Lease)> {
+    let last: HashMap<_, _> = jobs.iter().filter_map(|job| Some((job.id, job.last_fence?))).collect();
+    let mut leased = HashMap::new();
+    for assignment in assignments {
+        for (fence, lease) in assignment.fenced() {
+            if last.get(&lease.job).is_none_or(|l| *l < fence) {
+                leased.insert(lease.job, (assignment, fence, lease));
+            }
+        }
+    }
+    leased
+}
 
 impl Coordinator {
     pub(crate) fn load(&mut self, snapshot: Snapshot, now: Now, waits_from: Mono) {
@@ -42,15 +60,7 @@ impl Coordinator {
         // Arrival order: appending in order keeps every insertion at the end of its lane.
         let mut jobs = snapshot.jobs;
         jobs.sort_by_key(|job| (job.due_at, job.seq));
-        let last: HashMap<_, _> = jobs.iter().filter_map(|job| Some((job.id, job.last_fence?))).collect();
-        let mut leased = HashMap::new();
-        for assignment in &snapshot.assignments {
-            for (fence, lease) in assignment.fenced() {
-                if last.get(&lease.job).is_none_or(|l| *l < fence) {
-                    leased.insert(lease.job, (assignment, fence, lease));
-                }
-            }
-        }
+        let leased = open_leases(&jobs, &snapshot.assignments);
         self.load_edges(snapshot.edges);
         for job in &jobs {
             match leased.get(&job.id) {
@@ -67,6 +77,7 @@ impl Coordinator {
         self.end_local_sessions(now);
         self.schedules_loaded(now);
         self.timers.insert(now.mono + self.options.prune_first, Timer::Prune);
+        self.reconcile_later(now);
     }
 
     fn load_session(&mut self, record: SessionRecord, now: Now, waits_from: Mono) {
@@ -110,7 +121,7 @@ impl Coordinator {
         }
     }
 
-    fn cancel_what_was_wanted(&mut self, now: Now, jobs: &[crate::ids::JobId]) {
+    fn cancel_what_was_wanted(&mut self, now: Now, jobs: &[JobId]) {
         for id in jobs {
             let Some(job) = self.jobs.slot(*id) else { continue };
             if !self.jobs.get(job).cancel_wanted {

@@ -10,7 +10,7 @@
 //! for whom), `roster` and `sessions` (the leader's side of the protocol), `attempts`, `dispatch`, `joint` (a
 //! submission and its first lease in one commit), `intake` (what was submitted inside the store), `elsewhere` (what
 //! ended there), `marks` (what must not be repeated), `strands`, `levels`, `fair`, `flow`, `keyed`, `bucket` (keys, tenants and limits), `depth` (submissions to
-//! a full queue), `dependencies` (who is blocked by whom), `schedules`, `commits`. The README beside this file lists the properties
+//! a full queue), `dependencies` (who is blocked by whom), `schedules`, `commits`, [`reconcile`] (memory against the store). The README beside this file lists the properties
 //! that must hold.
 
 mod asks;
@@ -41,6 +41,7 @@ mod marks;
 mod pace;
 pub mod port;
 pub mod ready;
+pub mod reconcile;
 mod roster;
 pub mod schedules;
 mod sessions;
@@ -63,6 +64,7 @@ use crate::coordinator::keys::Keys;
 use crate::coordinator::lines::Lines;
 use crate::coordinator::port::{Input, Options, Output};
 use crate::coordinator::ready::Ready;
+use crate::coordinator::reconcile::Reconciler;
 use crate::coordinator::roster::Sessions;
 use crate::coordinator::schedules::Schedules;
 use crate::coordinator::strands::Strands;
@@ -97,6 +99,8 @@ enum Timer {
     Key(u32),
     /// Retention.
     Prune,
+    /// The next step of comparing memory with the store.
+    Reconcile,
 }
 
 /// A lease that was given, or is being committed.
@@ -155,6 +159,7 @@ pub struct Coordinator {
     counters: Counters,
     commits: Commits,
     dependencies: Dependencies,
+    reconciler: Reconciler,
     progress: HashMap<JobId, (f32, String)>,
     recorded: Remembered,
     /// What came and started per queue lately, for estimates and the verdict.
@@ -194,6 +199,7 @@ impl Coordinator {
             counters: Counters::new(),
             commits: Commits::default(),
             dependencies: Dependencies::default(),
+            reconciler: Reconciler::default(),
             progress: HashMap::new(),
             recorded: Remembered::default(),
             paces: HashMap::new(),
@@ -218,6 +224,7 @@ impl Coordinator {
             Input::Committed { number, applied } => self.committed(now, number, applied, out),
             Input::Refused { number, reason } => self.refused(now, number, &reason, out),
             Input::Renewed { sent_at } => self.renewed(now, sent_at),
+            Input::LiveRead(page) => self.live_read(now, page, out),
         }
     }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::change::{Applied, Batch, Idempotency, KeyClosure, NewJob, Submitted};
+use crate::change::{Applied, Batch, Idempotency, KeyClosure, LivePage, LiveQuery, NewJob, Submitted};
+pub use crate::coordinator::reconcile::Reconciled;
 pub use crate::coordinator::schedules::port::{ScheduleAsk, ScheduleRefusal, ScheduleReply, ScheduleView};
 use crate::dependency;
 use crate::document::Document;
@@ -57,6 +58,8 @@ pub enum Input {
         /// When the renewal was sent.
         sent_at: Mono,
     },
+    /// What was asked for by [`Output::ReadLive`]; `None` if it could not be read.
+    LiveRead(Option<Box<LivePage>>),
 }
 
 /// What a client may ask for.
@@ -211,6 +214,11 @@ pub enum Output {
     },
     /// Tell whoever listens.
     Event(Event),
+    /// Read this from the store, in a snapshot that begins from now on, and answer with [`Input::LiveRead`]. There is
+    /// never more than one outstanding.
+    ReadLive(LiveQuery),
+    /// Memory was compared with the store, from the first job to the last.
+    Reconciled(Reconciled),
     /// Stop leading at once; lead again in a term larger than this, if at all.
     StepDown {
         /// Larger than this.
@@ -255,6 +263,12 @@ pub struct Options {
     pub prune_first: Duration,
     /// Final jobs removed by one purge or prune.
     pub prune_limit: usize,
+    /// How often memory is compared with the store; `None` for never.
+    pub reconcile_every: Option<Duration>,
+    /// Jobs of one page of that.
+    pub reconcile_page: usize,
+    /// The pause between two pages.
+    pub reconcile_pause: Duration,
     /// Seed of the jitter.
     pub seed: u64,
 }
@@ -277,6 +291,9 @@ impl Default for Options {
             prune_every: Duration::from_secs(60),
             prune_first: Duration::from_secs(10),
             prune_limit: 1_000,
+            reconcile_every: Some(Duration::from_secs(600)),
+            reconcile_page: 1_000,
+            reconcile_pause: Duration::from_millis(50),
             seed: 0,
         }
     }

@@ -141,6 +141,11 @@ impl Table {
             .expect("a slot in use: slots are freed only with their last reference")
     }
 
+    /// Slots there are, taken or free.
+    pub(crate) fn slots(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Adds a job that is in the store.
     pub(crate) fn insert(&mut self, job: &LiveJob, class: ClassId, phase: Phase, counted: State) -> u32 {
         let slot = self.place(job, class, phase, counted);

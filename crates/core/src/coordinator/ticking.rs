@@ -62,6 +62,7 @@ impl Coordinator {
                 Timer::Flow(number) => self.flow_timer(now, number),
                 Timer::Key(key) => self.key_timer(now, key),
                 Timer::Prune => self.prune(now),
+                Timer::Reconcile => self.reconcile(now, out),
             }
         }
     }
@@ -192,7 +193,7 @@ impl Coordinator {
     }
 
     pub(crate) fn pruned(&mut self, now: Now, applied: Applied) {
-        let removed = self.removed(applied);
+        let removed = self.removed(now, applied);
         let more = removed >= self.options.prune_limit as u64;
         let pause = if more { PRUNE_AGAIN } else { self.options.prune_every };
         self.timers.insert(now.mono + pause, Timer::Prune);

@@ -132,7 +132,12 @@ fn take_in(world: &mut World, ops: &[JobOp], last: QueueSettings) {
     world.coordinator.settle(world.now, &mut out);
     let batch = out.iter().find_map(|output| match output {
         Output::Commit(batch) => Some(batch.clone()),
-        Output::Reply(..) | Output::Send { .. } | Output::Event(_) | Output::StepDown { .. } => None,
+        Output::Reply(..)
+        | Output::Send { .. }
+        | Output::Event(_)
+        | Output::ReadLive(_)
+        | Output::Reconciled(_)
+        | Output::StepDown { .. } => None,
     });
     let batch = batch.expect("a submission is written");
     let applied = batch.changes.iter().map(apply).collect();
@@ -155,7 +160,12 @@ fn is_taken_alone(world: &mut World, job: JobId) -> bool {
         Output::Commit(batch) => batch.changes.iter().any(
             |change| matches!(change, Change::Assign(given) if given.leases.iter().any(|lease| lease.job == job)),
         ),
-        Output::Reply(..) | Output::Send { .. } | Output::Event(_) | Output::StepDown { .. } => false,
+        Output::Reply(..)
+        | Output::Send { .. }
+        | Output::Event(_)
+        | Output::ReadLive(_)
+        | Output::Reconciled(_)
+        | Output::StepDown { .. } => false,
     })
 }
 

@@ -91,7 +91,7 @@ impl World {
                     Output::StepDown { reason, .. } => panic!("stepped down: {reason}"),
                     Output::Reply(_, reply) => self.reply = Some(reply),
                     Output::Event(Event::Job { job, state, .. }) => drop(self.states.insert(job, state)),
-                    Output::Event(_) => {}
+                    Output::Event(_) | Output::ReadLive(_) | Output::Reconciled(_) => {}
                 }
             }
             if inputs.is_empty() {

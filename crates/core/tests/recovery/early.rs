@@ -26,7 +26,12 @@ fn after_the_first(waiting: usize) -> (Vec<Output>, Vec<Output>) {
 fn changes(output: &Output) -> Option<usize> {
     match output {
         Output::Commit(batch) => Some(batch.changes.len()),
-        Output::Reply(..) | Output::Send { .. } | Output::Event(_) | Output::StepDown { .. } => None,
+        Output::Reply(..)
+        | Output::Send { .. }
+        | Output::Event(_)
+        | Output::ReadLive(_)
+        | Output::Reconciled(_)
+        | Output::StepDown { .. } => None,
     }
 }
 

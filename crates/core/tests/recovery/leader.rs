@@ -99,7 +99,7 @@ impl Leader {
                         let worker = (0..64).find(|w| id(*w) == session).expect("a worker of this test");
                         self.heard.push((worker, message));
                     }
-                    Output::Event(_) => {}
+                    Output::Event(_) | Output::ReadLive(_) | Output::Reconciled(_) => {}
                     Output::StepDown { reason, .. } => panic!("stepped down: {reason}"),
                 }
             }

@@ -130,7 +130,10 @@ impl Stage {
                 Output::Commit(batch) => self.outstanding = Some(batch),
                 Output::Reply(ticket, reply) => drop(self.replies.insert(ticket.0, reply)),
                 Output::Event(event) => self.events.push(event),
-                Output::Send { .. } | Output::StepDown { .. } => {}
+                Output::Send { .. }
+                | Output::StepDown { .. }
+                | Output::ReadLive(_)
+                | Output::Reconciled(_) => {}
             }
         }
         self.write();

@@ -12,6 +12,7 @@ use crate::marks::MARKS;
 use crate::operations::OPERATIONS;
 use crate::parents::PARENTS;
 use crate::random::{setup, try_seed};
+use crate::reconcile::RECONCILE;
 use crate::stories::STORIES;
 use crate::traps::TRAPS;
 
@@ -43,14 +44,8 @@ fn search(bug: Bug) -> Option<(u64, String)> {
 /// The stories and traps that go wrong.
 fn scripts(bug: Bug) -> Vec<(&'static str, String)> {
     let _on = Sabotaged::with(bug);
-    let all = STORIES
-        .iter()
-        .chain(&TRAPS)
-        .chain(&DOORS)
-        .chain(&LIMITS)
-        .chain(&PARENTS)
-        .chain(&OPERATIONS)
-        .chain(&MARKS);
+    let all = STORIES.iter().chain(&TRAPS).chain(&DOORS).chain(&LIMITS).chain(&PARENTS);
+    let all = all.chain(&OPERATIONS).chain(&MARKS).chain(&RECONCILE);
     all.filter_map(|(name, script)| match catch_unwind(AssertUnwindSafe(script)) {
         Ok(Ok(())) => None,
         Ok(Err(what)) => Some((*name, what.lines().next().unwrap_or_default().to_owned())),

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use ganger_core::change::{Applied, Batch, Change, End, Intake, NewJob};
+use ganger_core::coordinator::port::Reconciled;
 use ganger_core::dependency::Edge;
+use ganger_core::event::Difference;
 use ganger_core::job::State;
 use ganger_core::message::{CancelWhy, Work};
 use ganger_core::name::QueueName;
@@ -118,6 +120,12 @@ impl std::ops::AddAssign for Completions {
 
 /// See the head of this file.
 pub(crate) struct Checker {
+    /// What the comparisons of memory and store came to, and the differences that a script has made.
+    pub(crate) reconciled: Vec<Reconciled>,
+    pub(crate) differences: Vec<(JobId, Difference)>,
+    pub(crate) damaged: bool,
+    /// Final jobs that were removed.
+    pub(crate) purged: BTreeSet<JobId>,
     pub(crate) now: Time,
     pub(crate) violation: Option<String>,
     trace: Option<Vec<String>>,
@@ -203,6 +211,10 @@ impl Checker {
             families: Families::default(),
             marks: Marks::default(),
             ledger: Ledger::default(),
+            reconciled: Vec::new(),
+            differences: Vec::new(),
+            damaged: false,
+            purged: BTreeSet::new(),
         }
     }
 
@@ -281,7 +293,7 @@ impl Checker {
 
     /// Whoever listens is told of a job: it must be in the store.
     pub(crate) fn told_of(&mut self, job: JobId) {
-        let there = self.jobs.contains_key(&job);
+        let there = self.damaged || self.jobs.contains_key(&job);
         self.require(there, || format!("{} is told of before it is written", short(job)));
     }
 

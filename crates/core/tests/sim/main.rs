@@ -11,6 +11,7 @@
 //! - `limits.rs`: limits and closed keys, which no leader may forget.
 //! - `marks.rs`: effects that cannot be repeated, and the marks that say so.
 //! - `parents.rs`: jobs that wait for others.
+//! - `reconcile.rs`: memory compared with the store at any moment, and what is repaired.
 //! - `operations.rs`: bulk operations, whose leader crashes between any two steps.
 //! - `bugs.rs`: deliberate mistakes in the protocol, each of which must be caught.
 
@@ -31,6 +32,7 @@ mod net;
 mod operations;
 mod parents;
 mod random;
+mod reconcile;
 mod rng;
 mod schedules;
 mod server;

@@ -82,6 +82,10 @@ impl Checker {
             return;
         }
         self.families.cancelled += 1;
+        if end.reason.as_deref().is_some_and(|reason| reason.ends_with("was purged")) {
+            self.check_bereft(job);
+            return;
+        }
         let edges = self.edges.get(&job).into_iter().flatten();
         let lawful = edges.clone().any(|edge| edge.ended.is_some_and(|end| edge.on_dead.cancelled_by(end)));
         self.require(lawful && end.state == State::Cancelled, || {

@@ -40,6 +40,8 @@ pub(crate) fn setup(seed: u64, traced: bool) -> Setup {
     // Whatever else goes wrong, two runs of five have schedules.
     faults.schedules = seed % 5 < 2;
     faults.marks = seed % 4 == 1;
+    // And three of seven compare memory with the store.
+    faults.reconciles = seed % 7 < 3;
     Setup { seed, faults, jobs: 12 + rng.index(4), workers: 3, traced }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ganger_core::change::{Batch, Snapshot};
+use ganger_core::change::{Batch, LivePage, Snapshot};
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::{Ask, Input, Output, Ticket};
 use ganger_core::event::Event;
@@ -47,6 +47,8 @@ pub(crate) struct Leading {
     /// What was heard of the outstanding batch.
     settling: Settling,
     renew_at: Mono,
+    /// The call that reads a page for it.
+    reading: Option<u64>,
 }
 
 impl Server {
@@ -154,6 +156,7 @@ impl World {
                     outstanding: None,
                     settling: Settling::default(),
                     renew_at: now.mono,
+                    reading: None,
                 }));
                 self.note(|| format!("server {server} leads term {}", reign.term));
                 self.lead(server, Input::Tick);
@@ -200,6 +203,7 @@ impl World {
                 }
             }
             StoreAnswer::Inbox(rows) => self.inbox_seen(server, rows),
+            StoreAnswer::Live(page) => self.page_read(server, answer.call, Some(page)),
             StoreAnswer::Committed { term, number, result } => self.settled(server, term, number, result),
             StoreAnswer::Renewed { term, sent_at, held } => {
                 if self.servers[server].term() != Some(term) {
@@ -258,6 +262,7 @@ impl World {
         if self.servers[server].life != life {
             return;
         }
+        self.page_read(server, call, None);
         match &mut self.servers[server].role {
             Role::Down | Role::Standby => {}
             Role::TakingOver { call: waiting, more_than, .. } => {
@@ -292,6 +297,16 @@ impl World {
                     Verdict::Written | Verdict::TermLost | Verdict::BeginAgain => self.step_down(server),
                 }
             }
+        }
+    }
+
+    /// A page arrived, or the wait for it is over.
+    fn page_read(&mut self, server: usize, call: u64, page: Option<Box<LivePage>>) {
+        if let Role::Leading(leading) = &mut self.servers[server].role
+            && leading.reading == Some(call)
+        {
+            leading.reading = None;
+            self.lead(server, Input::LiveRead(page));
         }
     }
 
@@ -378,7 +393,16 @@ impl World {
                 }
             }
             Output::Event(Event::Job { job, .. } | Event::Attempt { job, .. }) => self.checker.told_of(job),
+            Output::Event(Event::Difference { job, what, .. }) => self.checker.differs(job, what),
             Output::Event(_) => {}
+            Output::ReadLive(query) => {
+                let call = self.call_store(server, StoreAsk::Live(query));
+                if let Role::Leading(leading) = &mut self.servers[server].role {
+                    let two = leading.reading.replace(call).is_some();
+                    self.checker.require(!two, || format!("server {server} reads two pages at once"));
+                }
+            }
+            Output::Reconciled(came) => self.checker.reconciled.push(came),
             Output::StepDown { more_than, reason } => {
                 self.note(|| format!("server {server}: {reason}"));
                 self.step_down(server);

@@ -118,6 +118,8 @@ pub(crate) struct Faults {
     pub(crate) hasty: bool,
     /// There are schedules, and people meddle with them.
     pub(crate) schedules: bool,
+    /// Leaders compare their memory with the store all the time; some of what they read is old.
+    pub(crate) reconciles: bool,
     /// Seconds between one trouble and the next.
     pub(crate) rare: bool,
     /// One server with an exclusive lock: authority does not run out.
@@ -158,6 +160,7 @@ impl Faults {
             limited: false,
             marks: false,
             schedules: false,
+            reconciles: false,
             rare: false,
             embedded: false,
         };
@@ -217,6 +220,9 @@ pub(crate) fn options(faults: &Faults, seed: u64) -> Options {
         tick: Duration::from_millis(300),
         grace: Duration::from_millis(1_500),
         hand_over_early: if faults.hasty { 1 } else { Options::default().hand_over_early },
+        reconcile_every: faults.reconciles.then_some(Duration::from_millis(300)),
+        reconcile_page: 3,
+        reconcile_pause: Duration::from_millis(10),
         seed,
         ..Options::default()
     }

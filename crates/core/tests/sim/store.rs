@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ganger_core::change::{Applied, Batch, Snapshot};
+use ganger_core::change::{Applied, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::{Mono, Term};
 use ganger_store::shared::InboxRow;
 use ganger_store::{CommitError, MemoryState, StoreError};
@@ -25,6 +25,8 @@ pub(crate) struct StoreSim {
     pub(crate) late: Option<(usize, Sort, Time)>,
     /// Scripts: answers to this server are lost until then.
     pub(crate) unanswered: Option<(usize, Time)>,
+    /// What it was some time ago: a replica that lags, and that some reads get to see.
+    pub(crate) replica: Option<Box<MemoryState>>,
 }
 
 /// A call on its way to the store.
@@ -46,6 +48,8 @@ pub(crate) enum StoreAsk {
     Load,
     /// Read the inbox.
     Inbox,
+    /// Read a page of live jobs.
+    Live(LiveQuery),
     Commit {
         term: Term,
         batch: Arc<Batch>,
@@ -61,6 +65,7 @@ pub(crate) enum StoreAsk {
 pub(crate) enum Sort {
     Bump,
     Load,
+    Live,
     Commit,
     Other,
 }
@@ -70,6 +75,7 @@ impl StoreAsk {
         match self {
             StoreAsk::Bump { .. } => Sort::Bump,
             StoreAsk::Load => Sort::Load,
+            StoreAsk::Live(_) => Sort::Live,
             StoreAsk::Commit { .. } => Sort::Commit,
             StoreAsk::Poll | StoreAsk::Inbox | StoreAsk::Renew { .. } => Sort::Other,
         }
@@ -94,6 +100,7 @@ pub(crate) enum StoreAnswer {
     Bumped(Term),
     Loaded(Box<Snapshot>),
     Inbox(Vec<InboxRow>),
+    Live(Box<LivePage>),
     Committed {
         term: Term,
         number: u64,
@@ -169,6 +176,7 @@ impl World {
             }
             StoreAsk::Load => StoreAnswer::Loaded(Box::new(self.store.state.load())),
             StoreAsk::Inbox => StoreAnswer::Inbox(self.store.state.inbox(ROWS)),
+            StoreAsk::Live(query) => StoreAnswer::Live(Box::new(self.live_page(&query))),
             StoreAsk::Commit { term, batch } => {
                 let result = self.commit(term, &batch);
                 StoreAnswer::Committed { term, number: batch.number, result }
@@ -194,6 +202,7 @@ impl World {
     }
 
     fn commit(&mut self, term: Term, batch: &Batch) -> Result<Vec<Applied>, CommitError> {
+        self.replicate();
         let current = term == self.store.state.term();
         if current && self.store.full_until > self.now && !self.checker.was_applied(term, batch.number) {
             self.note(|| format!("store: batch {term}/{} is refused, the disk is full", batch.number));

@@ -67,12 +67,12 @@ impl Checker {
             Change::CloseKey(closure) => self.key_closed(closure),
             Change::Mark(mark) => self.mark_written(*mark),
             Change::Schedule(change) => self.schedule_written(change, applied, at),
+            Change::Delete(jobs) => self.deleted(jobs),
             Change::Settle(..)
             | Change::PutKind(..)
             | Change::Failed(_)
             | Change::Log(_)
             | Change::PutDocument(_)
-            | Change::Delete(_)
             | Change::PurgeDead { .. }
             | Change::Prune { .. } => {}
         }

@@ -125,6 +125,7 @@ fn about(event: &Event) -> (&'static str, Option<JobId>, Option<&QueueName>) {
         Event::Occurrence { .. } | Event::ScheduleOverdue { .. } | Event::Schedule { .. } => {
             ("schedule", None, None)
         }
+        Event::Difference { job, .. } => ("job", Some(*job), None),
     }
 }
 
@@ -139,6 +140,7 @@ fn name(event: &Event) -> &'static str {
         Event::Occurrence { .. } => "occurrence",
         Event::ScheduleOverdue { .. } => "schedule_overdue",
         Event::Schedule { .. } => "schedule",
+        Event::Difference { .. } => "difference",
     }
 }
 

@@ -41,7 +41,8 @@ async fn what_the_leader_tells_is_heard_in_order_and_without_a_gap() {
                         | Event::Queue { .. }
                         | Event::Occurrence { .. }
                         | Event::ScheduleOverdue { .. }
-                        | Event::Schedule { .. } => None,
+                        | Event::Schedule { .. }
+                        | Event::Difference { .. } => None,
                     }));
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
@@ -84,6 +84,10 @@ impl Store for FaultyStore {
 
     async fn load(&self) -> Result<Snapshot, StoreError> {
         self.inner.load().await
+    }
+
+    async fn live(&self, query: &LiveQuery) -> Result<LivePage, StoreError> {
+        self.inner.live(query).await
     }
 
     async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
@@ -86,6 +86,10 @@ impl Store for Link {
         let mut passes = self.passes.subscribe();
         let _ = passes.wait_for(|passes| *passes != Passes::NoLoads).await;
         self.open()?.load().await
+    }
+
+    async fn live(&self, query: &LiveQuery) -> Result<LivePage, StoreError> {
+        self.open()?.live(query).await
     }
 
     async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError> {

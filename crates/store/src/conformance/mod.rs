@@ -13,6 +13,7 @@ mod joint;
 mod leader;
 mod ledgers;
 mod lists;
+mod live;
 mod logs;
 mod minutes;
 mod parents;
@@ -145,6 +146,11 @@ const CLAIMS: &[Claim] = &claims! {
         a_leader_that_begins_knows_who_waits_for_whom,
         an_edge_is_known_as_long_as_its_child,
         related_jobs_come_in_pages;
+    live:
+        live_jobs_come_in_pages_by_id,
+        a_page_says_at_which_batch_of_which_term_it_was_read,
+        a_page_has_the_leases_and_the_edges_of_its_own_jobs,
+        what_is_sought_and_not_live_is_told_with_its_end;
     schedules:
         a_schedule_reads_back_whole_and_goes_with_its_ledger,
         an_occurrence_is_written_with_its_job_and_fires_once,

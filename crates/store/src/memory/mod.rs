@@ -12,6 +12,7 @@ mod elsewhere;
 mod failures;
 mod keys;
 mod ledger;
+mod live;
 mod marks;
 mod minutes;
 mod reads;
@@ -25,7 +26,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
@@ -87,6 +88,10 @@ impl Store for MemoryStore {
 
     async fn load(&self) -> Result<Snapshot, StoreError> {
         Ok(self.state().load())
+    }
+
+    async fn live(&self, query: &LiveQuery) -> Result<LivePage, StoreError> {
+        Ok(self.state().live(query))
     }
 
     async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError> {

@@ -14,6 +14,7 @@ mod inbox;
 mod known;
 mod leases;
 mod list;
+mod live;
 pub mod migrate;
 mod minutes;
 mod options;
@@ -35,7 +36,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
@@ -132,6 +133,10 @@ impl Store for PgStore {
 
     async fn load(&self) -> Result<Snapshot, StoreError> {
         self.0.readers.load(async |db| reads::load(db).await).await
+    }
+
+    async fn live(&self, query: &LiveQuery) -> Result<LivePage, StoreError> {
+        self.0.readers.read(async |db| live::live(db, query).await).await
     }
 
     async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError> {

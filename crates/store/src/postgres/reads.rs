@@ -85,7 +85,7 @@ pub(super) async fn load(db: &readers::Snapshot<'_>) -> Result<Snapshot, Failure
 }
 
 /// The edges of blocked jobs, and those of their parents that ended without them knowing.
-async fn load_edges(db: &readers::Snapshot<'_>, snapshot: &mut Snapshot) -> Result<(), Failure> {
+pub(super) async fn load_edges(db: &readers::Snapshot<'_>, snapshot: &mut Snapshot) -> Result<(), Failure> {
     let blocked = snapshot.jobs.iter().filter(|job| dependency::is_parked(job.due_at));
     let blocked: Vec<Uuid> = blocked.map(|job| job.id.uuid()).collect();
     if blocked.is_empty() {

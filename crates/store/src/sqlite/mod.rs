@@ -16,6 +16,7 @@ mod error;
 mod health;
 mod leases;
 mod list;
+mod live;
 pub mod migrate;
 mod minutes;
 mod options;
@@ -31,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ganger_core::change::{Applied, AttemptRecord, Batch, Snapshot};
+use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
@@ -131,6 +132,11 @@ impl Store for SqliteStore {
 
     async fn load(&self) -> Result<Snapshot, StoreError> {
         self.readers.read(reads::load).await
+    }
+
+    async fn live(&self, query: &LiveQuery) -> Result<LivePage, StoreError> {
+        let query = query.clone();
+        self.readers.read(move |conn| live::live(conn, &query)).await
     }
 
     async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError> {

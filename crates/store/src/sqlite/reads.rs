@@ -87,7 +87,7 @@ pub(super) fn load(conn: &Connection) -> Result<Snapshot, Failure> {
 }
 
 /// The edges of blocked jobs, and those of their parents that ended without them knowing.
-fn load_edges(conn: &Connection, snapshot: &mut Snapshot) -> Result<(), Failure> {
+pub(super) fn load_edges(conn: &Connection, snapshot: &mut Snapshot) -> Result<(), Failure> {
     let mut edges = conn.prepare_cached(sql::FIND_EDGES)?;
     let mut ended = conn.prepare_cached(sql::FIND_ENDED)?;
     for job in snapshot.jobs.iter().filter(|job| dependency::is_parked(job.due_at)) {

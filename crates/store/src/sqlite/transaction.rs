@@ -160,7 +160,8 @@ fn roll_back(conn: &Connection) {
     }
 }
 
-fn read_leader(conn: &Connection) -> Result<(Term, u64), Failure> {
+/// The present term and its last batch.
+pub(super) fn read_leader(conn: &Connection) -> Result<(Term, u64), Failure> {
     Ok(conn.prepare_cached(sql::READ_LEADER)?.query_row([], |row| {
         let term =
             Term { number: row.get::<_, i64>(0)?.cast_unsigned(), id: row.get::<_, i64>(1)?.cast_unsigned() };

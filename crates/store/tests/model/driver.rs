@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ganger_core::change::{
     After, Assignment, AttemptEnd, AttemptRecord, Batch, Change, EffectMark, End, Finish, Idempotency,
-    KeyClosure, Lease, LogLines, NewJob, Replay, SessionRecord, Snapshot, Submission, WorkerInfo,
+    KeyClosure, Lease, LiveQuery, LogLines, NewJob, Replay, SessionRecord, Snapshot, Submission, WorkerInfo,
 };
 use ganger_core::dependency::{self, Dependency, OnDead};
 use ganger_core::document::{Collection, Document};
@@ -137,7 +137,21 @@ impl Driver {
         let answer = self.store().commit(term, Arc::new(batch.clone())).await;
         assert_eq!(answer, expected, "{batch:?}");
         assert_eq!(sorted(self.store().load().await.unwrap()), sorted(self.model.load()), "{batch:?}");
+        self.compare_live().await;
         expected.is_ok()
+    }
+
+    /// What a leader reads to compare its memory with.
+    async fn compare_live(&self) {
+        let query = LiveQuery { after: None, limit: 1_000, sought: self.all_jobs() };
+        let (mut read, mut expected) = (self.store().live(&query).await.unwrap(), self.model.live(&query));
+        for page in [&mut read, &mut expected] {
+            page.assignments.sort_by_key(|assignment| assignment.first);
+            page.edges.sort();
+            page.ended.sort();
+            page.gone.sort();
+        }
+        assert_eq!(read, expected);
     }
 
     async fn list(&self, filter: &Filter) {
