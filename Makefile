@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 CARGO ?= cargo
 
-.PHONY: help run test setup fmt lint unit python sim soak bench deny generate clean
+.PHONY: help run test setup fmt lint unit python sim soak bench fuzz deny generate clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -46,6 +46,9 @@ bench: setup ## The benchmark: embedded, on PostgreSQL, and with Redis, each bes
 	built="$${CARGO_TARGET_DIR:-target}"/dist && "$$built"/ganger bench \
 		&& "$$built"/examples/with_servers "$$built"/ganger bench --store {store} \
 		&& "$$built"/examples/with_servers "$$built"/ganger bench --store {store} --redis {redis}
+
+fuzz: setup ## Rubbish for everything that reads texts of strangers, a minute each
+	@scripts/fuzz
 
 deny: ## Licences, sources and bans of every dependency
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny

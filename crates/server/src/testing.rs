@@ -67,6 +67,14 @@ pub fn options(store: Arc<dyn Store>) -> ServerOptions {
     ServerOptions::new(vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))], store)
 }
 
+/// Reads the JSON of one job, as the doors do.
+///
+/// # Errors
+/// What a client would be told.
+pub fn read_job(text: &str, now: Wall) -> Result<ganger_core::job::JobSpec, String> {
+    crate::http::read_job(text, now).map_err(|problem| problem.detail)
+}
+
 impl TestServer {
     /// Where it is, without a trailing slash.
     #[must_use]

@@ -55,6 +55,14 @@ pub(super) struct Context<'a> {
     pub(super) items: Option<usize>,
 }
 
+/// Reads one job with nothing around it.
+///
+/// # Errors
+/// As for any job.
+pub(crate) fn alone(text: &str, now: Wall) -> Result<JobSpec, Problem> {
+    job(text, "", Context { now, traceparent: None, exec_allowed: true, items: None })
+}
+
 /// Reads one job of many. `base` is the JSON pointer of the object within the body.
 ///
 /// # Errors
