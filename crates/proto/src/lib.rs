@@ -26,7 +26,6 @@ pub mod v1 {
 
 /// The generated wire types, clients and servers of package `dts`: the contract of a scheduler that Ganger stands in for.
 #[expect(
-    clippy::all,
     clippy::too_many_lines,
     clippy::allow_attributes,
     clippy::allow_attributes_without_reason,

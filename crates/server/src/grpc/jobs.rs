@@ -245,7 +245,9 @@ impl JobsDoor {
         let Submission { call, key, durability } = submission;
         let idempotency = match key {
             Key::None => None,
-            key => intake::keyed(key, intake::fingerprint_of_jobs(call, &specs)?, now)?,
+            key @ (Key::OfClient(_) | Key::OfRelay(_)) => {
+                intake::keyed(key, intake::fingerprint_of_jobs(call, &specs)?, now)?
+            }
         };
         let lanes: Vec<_> = specs.iter().map(|spec| (spec.queue.clone(), spec.kind.clone())).collect();
         // Also if a standby made it: it may send the call again, and only the ledger would notice.

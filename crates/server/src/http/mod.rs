@@ -68,8 +68,8 @@ pub use compat::CompatOptions;
 pub use exec_token::ExecToken;
 pub(crate) use fields::depth as json_depth;
 pub(crate) use from_inbox::from_inbox;
-pub(crate) use intake::alone as read_job;
 pub use guard::HostPolicy;
+pub(crate) use intake::alone as read_job;
 
 use crate::metrics::Metrics;
 use crate::relay::{self, Door, Relay};

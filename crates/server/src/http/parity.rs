@@ -131,7 +131,7 @@ fn every_call_has_its_operation() {
 #[test]
 fn a_standby_treats_an_operation_and_its_call_alike() {
     for (method, path, call) in MIRRORED {
-        let path = path.replace('{', "").replace('}', "");
+        let path = path.replace(['{', '}'], "");
         let rest = Route::of(&method.parse().unwrap(), &path.parse().unwrap());
         let grpc = Route::of(&"POST".parse().unwrap(), &format!("/ganger.v1.{call}").parse().unwrap());
         assert_eq!(rest.again, grpc.again, "{method} {path} and {call}");

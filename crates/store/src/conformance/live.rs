@@ -78,7 +78,7 @@ pub(super) async fn a_page_has_the_leases_and_the_edges_of_its_own_jobs(store: A
     assert_eq!(parents, [(id, None), (id, None)]);
     assert_eq!(whole.ended, [(dead, Some(State::Dead))]);
 
-    let mut all = vec![held, other, id];
+    let mut all = [held, other, id];
     all.sort_unstable();
     for at in 0..all.len() {
         let alone = page(&leader, at.checked_sub(1).map(|before| all[before]), 1).await;

@@ -48,7 +48,7 @@ impl Profile {
         let below = |head: &&str| {
             path.strip_prefix(*head).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        Profile::ALL.into_iter().find(|profile| profile.paths().iter().any(|head| below(head)))
+        Profile::ALL.into_iter().find(|profile| profile.paths().iter().any(below))
     }
 }
 
