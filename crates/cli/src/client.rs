@@ -194,7 +194,9 @@ impl Client {
                     others -= 1;
                     continue;
                 }
-                Ok(answer) if answer.is_busy() && call.repeatable => answer.retry_after.unwrap_or(PAUSE),
+                Ok(answer) if answer.was_not_taken() || (answer.is_busy() && call.repeatable) => {
+                    answer.retry_after.unwrap_or(PAUSE)
+                }
                 Ok(_) => return tried.map_err(|error| self.unreachable(call, &error)),
                 Err(error) if self.may_repeat(call, error) => PAUSE,
                 Err(error) => return Err(self.unreachable(call, error)),

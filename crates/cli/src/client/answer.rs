@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ganger_server::api::ProblemBody;
 use serde::de::DeserializeOwned;
 
 use crate::exit::Exit;
@@ -39,5 +40,30 @@ impl Answer {
     /// Whether the same request may succeed in a moment.
     pub(super) const fn is_busy(&self) -> bool {
         matches!(self.status, 429 | 503)
+    }
+
+    /// Whether the server said that it did not even begin: it stops, or does not lead. Then also a request that must not
+    /// be repeated blindly may be sent again.
+    pub(super) fn was_not_taken(&self) -> bool {
+        let problem = || serde_json::from_str::<ProblemBody>(&self.body).ok();
+        self.status == 503 && problem().is_some_and(|problem| problem.code == "not_ready")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_server_that_says_so_did_not_begin() {
+        let of = |status, code: &str| {
+            let body =
+                format!(r#"{{"type":"t","title":"t","status":{status},"code":"{code}","detail":"d"}}"#);
+            Answer { status, retry_after: None, body }
+        };
+        assert!(of(503, "not_ready").was_not_taken());
+        assert!(!of(503, "outcome_unknown").was_not_taken() && !of(503, "store_unavailable").was_not_taken());
+        assert!(!of(200, "not_ready").was_not_taken());
+        assert!(!Answer { status: 503, retry_after: None, body: "upstream is away".into() }.was_not_taken());
     }
 }
