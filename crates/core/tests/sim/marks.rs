@@ -21,11 +21,12 @@ use crate::stories::{Script, Told};
 use crate::world::{Event, World};
 
 /// Every story about marks.
-pub(crate) const MARKS: [Script; 4] = [
+pub(crate) const MARKS: [Script; 5] = [
     ("a worker that dies after its mark", dies_after_its_mark),
     ("a mark at a takeover", mark_at_a_takeover),
     ("a mark that is slow to be written", slow_mark),
     ("a takeover between an end and its mark", takeover_after_the_end),
+    ("a question about a lost lease", question_about_a_lost_lease),
 ];
 
 /// What is known about effects and their marks, told by what was written.
@@ -219,6 +220,25 @@ fn takeover_after_the_end() -> Told {
     let world = stage.finish()?;
     let state = world.checker.jobs.get(&id).and_then(|record| record.end.as_ref()).map(|end| end.state);
     if state == Some(State::Dead) { Ok(()) } else { Err(format!("the job is {state:?}")) }
+}
+
+/// The worker was given up for lost, and comes back with its handler still running. The job is another attempt's now, which
+/// may be about to do the same: the handler is refused its mark.
+fn question_about_a_lost_lease() -> Told {
+    let mut stage = Stage::new(&[ALICE], 40 * S);
+    stage.world.workers[0].let_handlers_finish();
+    stage.world.worker_stops(0, 100 * MS);
+    stage.run_for(S);
+    stage.wait_open(0);
+    stage.world.workers[0].marks = Some(30 * S);
+    let id = stage.submit(job(5));
+    stage.wait_started(id, 1);
+    stage.world.workers[0].marks = None;
+    stage.world.part(0, None, 20 * S);
+    stage.run_for(35 * S);
+    stage.expect(stage.starts(id) == 2, "it was given up for lost, and runs again");
+    stage.expect(stage.world.checker.marks.refused == 1, "the handler of the lost lease is refused");
+    stage.finish().map(|_| ())
 }
 
 /// Without this the random runs would say nothing about marks.

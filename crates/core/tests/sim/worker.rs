@@ -89,6 +89,11 @@ impl Worker {
         self.runs.get(&fence).map(|run| run.job)
     }
 
+    /// From its next life on it lets handlers finish when it was given up for lost.
+    pub(crate) fn let_handlers_finish(&mut self) {
+        self.on_lapse = OnLapse::Continue;
+    }
+
     /// Handlers of this worker may overlap with others: it was told to let them finish.
     pub(crate) fn continues(&self) -> bool {
         self.on_lapse == OnLapse::Continue
