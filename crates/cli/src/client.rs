@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::Method;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 
 pub(crate) use answer::Answer;
 pub(crate) use path::with_query;
@@ -48,6 +48,8 @@ pub(crate) struct Client {
     asked: AtomicUsize,
     origin: Origin,
     reached: AtomicBool,
+    /// What the server is shown.
+    token: Option<HeaderValue>,
 }
 
 /// One request.
@@ -143,7 +145,8 @@ impl Call {
 impl Client {
     /// A client for the server that the settings name.
     pub(crate) fn new(config: &Config) -> Fallible<Client> {
-        Client::to(config.url.value.clone(), config.url.origin.clone())
+        let token = crate::token::header(config)?;
+        Ok(Client { token, ..Client::to(config.url.value.clone(), config.url.origin.clone())? })
     }
 
     /// A client for a given server, or for several.
@@ -169,7 +172,8 @@ impl Client {
                 "install the system's CA certificates",
             )
         })?;
-        Ok(Client { http, urls, asked: AtomicUsize::new(0), origin, reached: AtomicBool::new(false) })
+        let (asked, reached) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Ok(Client { http, urls, asked, origin, reached, token: None })
     }
 
     /// Sends a request, repeats it where that is safe, and gives the answer if it is a success.
@@ -212,7 +216,10 @@ impl Client {
 
     /// Writes the body of an answer as it comes, however long it is.
     pub(crate) async fn download(&self, call: &Call, into: &mut impl Write) -> Fallible<()> {
-        let request = self.http.request(call.method.clone(), self.url().at(&call.path));
+        let mut request = self.http.request(call.method.clone(), self.url().at(&call.path));
+        if let Some(token) = &self.token {
+            request = request.header(AUTHORIZATION, token);
+        }
         let sent = tokio::time::timeout(ANSWER, request.send()).await;
         let late = || {
             let what = format!("cannot {}", call.what);
@@ -248,6 +255,9 @@ impl Client {
         }
         if let Some(key) = &call.key {
             request = request.header(IDEMPOTENCY_KEY, key);
+        }
+        if let Some(token) = &self.token {
+            request = request.header(AUTHORIZATION, token);
         }
         if let Some(token) = &call.exec_token {
             request = request.header(EXEC_TOKEN, token);

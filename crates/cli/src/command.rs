@@ -23,6 +23,8 @@ mod run;
 mod schedule;
 mod server;
 mod stats;
+mod token;
+mod user;
 mod version;
 mod view;
 mod worker;
@@ -30,7 +32,7 @@ mod worker;
 use std::io;
 
 use clap::Subcommand;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::runtime::{Builder, Runtime};
 
@@ -38,7 +40,7 @@ use crate::client::Answer;
 use crate::config::{Key, Layer};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Fallible;
+use crate::failure::{Failure, Fallible};
 
 /// Everything that `ganger` can do.
 #[derive(Debug, Subcommand)]
@@ -61,6 +63,10 @@ pub(crate) enum Command {
     Schedule(schedule::Schedule),
     #[command(visible_alias = "views")]
     View(view::View),
+    #[command(visible_alias = "users")]
+    User(user::User),
+    #[command(visible_alias = "tokens")]
+    Token(token::Token),
     #[command(visible_alias = "failures")]
     Failure(failures::FailureCommand),
     #[command(visible_aliases = ["operations", "op"])]
@@ -94,6 +100,8 @@ impl Command {
             Command::Kind(command) => command.run(context).await,
             Command::Schedule(command) => command.run(context).await,
             Command::View(command) => command.run(context).await,
+            Command::User(command) => command.run(context).await,
+            Command::Token(command) => command.run(context).await,
             Command::Failure(command) => command.run(context).await,
             Command::Operation(command) => command.run(context).await,
             Command::Stats(command) => command.run(context).await,
@@ -129,6 +137,8 @@ impl Command {
             | Command::Kind(_)
             | Command::Schedule(_)
             | Command::View(_)
+            | Command::User(_)
+            | Command::Token(_)
             | Command::Failure(_)
             | Command::Operation(_)
             | Command::Stats(_)
@@ -156,6 +166,8 @@ impl Command {
             | Command::Kind(_)
             | Command::Schedule(_)
             | Command::View(_)
+            | Command::User(_)
+            | Command::Token(_)
             | Command::Failure(_)
             | Command::Operation(_)
             | Command::Stats(_)
@@ -189,6 +201,12 @@ fn items(answer: &Answer) -> Fallible<Vec<Box<RawValue>>> {
         items: Vec<Box<RawValue>>,
     }
     Ok(answer.read::<List>()?.items)
+}
+
+/// A request as JSON.
+fn json(request: &impl Serialize) -> Fallible<String> {
+    serde_json::to_string(request)
+        .map_err(|error| Failure::new(Exit::Failure, "cannot write the request as JSON", error, ""))
 }
 
 /// Reads `NAME=VALUE`.

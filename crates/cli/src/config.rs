@@ -22,7 +22,7 @@ pub(crate) use http_allow::HttpAllow;
 pub(crate) use layer::{Key, Layer};
 pub(crate) use place::{Place, RawStore};
 pub(crate) use servers::ServerUrls;
-pub(crate) use value::{Color, Format, Grace, Listens, LogFormat, ServerUrl, Workers};
+pub(crate) use value::{Color, Format, Grace, Listens, LogFormat, ServerUrl, Switch, Workers};
 
 use ganger_server::http::compat::Profiles;
 use ganger_server::http::cors::Origins;
@@ -94,6 +94,14 @@ pub(crate) struct Config {
     pub(crate) log_format: Setting<LogFormat>,
     /// Which logs are written; each command has its own default.
     pub(crate) log: Setting<Option<String>>,
+    /// Whether a server asks who calls.
+    pub(crate) auth: Setting<Option<Switch>>,
+    /// What the server is shown.
+    pub(crate) token: Setting<Secret>,
+    /// The file that holds it.
+    pub(crate) token_file: Setting<PathBuf>,
+    /// What access tokens of other issuers are signed with.
+    pub(crate) jwt_secret: Setting<Secret>,
     /// The token that `exec` jobs need.
     pub(crate) exec_token_file: Setting<PathBuf>,
     /// How long running jobs may finish when a worker stops.
@@ -144,6 +152,7 @@ impl Config {
         let data = layers.pick(Key::Data, || environment.default_data())?;
         let (data, store) = layers.places(data)?;
         let beside_data = data.value.join(EXEC_TOKEN_FILE);
+        let admin_token = data.value.join(ADMIN_TOKEN_FILE);
         Ok(Config {
             url: layers.pick(Key::Url, ServerUrls::default)?,
             listen: layers.pick(Key::Listen, Listens::default)?,
@@ -156,6 +165,10 @@ impl Config {
             color: layers.pick(Key::Color, || Color::Auto)?,
             log_format: layers.pick(Key::LogFormat, || LogFormat::Human)?,
             log: layers.optional(Key::Log),
+            auth: layers.parsed(Key::Auth)?,
+            token: layers.optional(Key::Token).map(Secret),
+            token_file: layers.pick(Key::TokenFile, || admin_token)?,
+            jwt_secret: layers.optional(Key::JwtSecret).map(Secret),
             exec_token_file: layers.pick(Key::ExecTokenFile, || beside_data)?,
             grace: layers.pick(Key::Grace, Grace::default)?.map(|g| g.0),
             compat: layers.pick(Key::Compat, || Profiles::ALL)?,
@@ -194,6 +207,19 @@ impl Config {
                 Key::Color => (key, self.color.value.to_string(), &self.color.origin),
                 Key::LogFormat => (key, self.log_format.value.to_string(), &self.log_format.origin),
                 Key::Log => (key, self.log.value.clone().unwrap_or_default(), &self.log.origin),
+                Key::Auth => {
+                    let shown = self.auth.value.map(|auth| auth.to_string()).unwrap_or_default();
+                    (key, shown, &self.auth.origin)
+                }
+                Key::Token => {
+                    let shown = self.token.value.0.as_ref().map_or("", |_| place::MASK);
+                    (key, shown.to_owned(), &self.token.origin)
+                }
+                Key::TokenFile => (key, self.token_file.value.display().to_string(), &self.token_file.origin),
+                Key::JwtSecret => {
+                    let shown = self.jwt_secret.value.0.as_ref().map_or("", |_| place::MASK);
+                    (key, shown.to_owned(), &self.jwt_secret.origin)
+                }
                 Key::ExecTokenFile => {
                     let path = self.exec_token_file.value.display().to_string();
                     (key, path, &self.exec_token_file.origin)
@@ -219,6 +245,8 @@ impl Config {
 
 /// The file beside the data that holds the token for `exec` jobs.
 pub(crate) const EXEC_TOKEN_FILE: &str = "exec-token";
+/// The file beside the data that holds the first token.
+pub(crate) const ADMIN_TOKEN_FILE: &str = "admin-token";
 
 /// A text that is never shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -408,6 +436,8 @@ mod tests {
         let variables = [
             ("GANGER_STORE", "postgres://u:hush@h/d"),
             ("GANGER_CLUSTER_SECRET", "hush"),
+            ("GANGER_TOKEN", "hush"),
+            ("GANGER_JWT_SECRET", "hush"),
             ("GANGER_REDIS", "rediss://:hush@r:6379/1"),
         ];
         let config = resolve(&[], &variables, dir.path()).unwrap();

@@ -18,23 +18,23 @@ const LONGEST: u64 = 1_024;
 /// Writes a fresh token into a data directory and returns it.
 pub(crate) fn write(data: &Path) -> Fallible<String> {
     let path = data.join(EXEC_TOKEN_FILE);
-    let what = || format!("cannot write the token file {}", path.display());
-    let failed =
-        |error: io::Error| Failure::file(what(), &error, "make the data directory writable, or use --data");
     let token: String = rand::random::<[u8; 32]>().iter().map(|byte| format!("{byte:02x}")).collect();
+    keep(&path, &token).map_err(|error| {
+        let what = format!("cannot write the token file {}", path.display());
+        Failure::file(what, &error, "make the data directory writable, or use --data")
+    })?;
+    Ok(token)
+}
+
+/// Writes a secret into a file for its owner alone.
+pub(crate) fn keep(path: &Path, secret: &str) -> io::Result<()> {
     // A new file with its final rights, moved into place: it is never readable by others, not even briefly.
     let fresh = path.with_extension(format!("new-{}", std::process::id()));
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&fresh)
-        .map_err(failed)?;
-    file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-    writeln!(file, "{token}").map_err(failed)?;
-    std::fs::rename(&fresh, &path).map_err(failed)?;
-    Ok(token)
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    writeln!(file, "{secret}")?;
+    file.sync_all()?;
+    std::fs::rename(&fresh, path)
 }
 
 /// The token to send with an `exec` job, if there is one for the server in question.
@@ -57,7 +57,8 @@ pub(crate) fn find(config: &Config) -> Fallible<Option<HeaderValue>> {
     }
 }
 
-fn read(path: &Path) -> io::Result<HeaderValue> {
+/// Reads a token from a file.
+pub(crate) fn read(path: &Path) -> io::Result<HeaderValue> {
     if std::fs::metadata(path)?.len() > LONGEST {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it is too large to be a token"));
     }

@@ -17,6 +17,7 @@ mod output;
 mod port_owner;
 mod serving;
 mod signals;
+mod token;
 
 use std::process::ExitCode;
 

@@ -3,14 +3,15 @@
 use std::error::Error as _;
 use std::io;
 use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use ganger_core::SessionId;
+use ganger_core::{SessionId, limits};
 use ganger_server::http::CompatOptions;
-use ganger_server::{Exposure, LateStore, Server, ServerError, ServerHandle, ServerOptions};
+use ganger_server::{AuthOptions, Exposure, LateStore, Server, ServerError, ServerHandle, ServerOptions};
 use ganger_store::postgres::{PgOptions, PgStore};
 use ganger_store::redis::Redis;
 use ganger_store::sqlite::{SqliteOptions, SqliteStore};
@@ -33,6 +34,8 @@ pub(crate) struct Serving<'a> {
     pub(crate) store: &'a Place,
     /// Its place among others.
     pub(crate) member: Member,
+    /// Asks who calls.
+    pub(crate) auth: Option<Asking<'a>>,
     /// An address that others can reach is fine.
     pub(crate) insecure_no_auth: bool,
     /// `exec` jobs are accepted from whoever can read the token file.
@@ -45,6 +48,54 @@ pub(crate) struct Serving<'a> {
     pub(crate) compat: CompatOptions,
     /// How often memory is compared with the store, if not as often as by default.
     pub(crate) reconcile_every: Option<Duration>,
+}
+
+/// How a server asks who calls.
+#[derive(Clone, Debug)]
+pub(crate) struct Asking<'a> {
+    /// Where the first token is written.
+    pub(crate) first_token: &'a Path,
+    /// What access tokens of other issuers are signed with.
+    pub(crate) jwt_secret: &'a Secret,
+}
+
+impl Asking<'_> {
+    fn options(&self) -> Fallible<AuthOptions> {
+        let path = self.first_token.to_owned();
+        let keep = move |token: &str| keep_first(&path, token);
+        if let Some(secret) = &self.jwt_secret.0 {
+            check_secret(secret)?;
+        }
+        Ok(AuthOptions::Required { jwt_secret: self.jwt_secret.0.clone(), first_token: Arc::new(keep) })
+    }
+}
+
+/// A person who may read the data directory may be the administrator.
+fn keep_first(path: &Path, token: &str) -> Result<(), String> {
+    let kept = path
+        .parent()
+        .map_or(Ok(()), |dir| std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir));
+    let kept = kept.and_then(|()| crate::exec_token::keep(path, token));
+    kept.map_err(|error| format!("cannot write the first token to {}: {error}", path.display()))?;
+    warn!("nobody is known yet: the first token, which may do everything, is in {}", path.display());
+    Ok(())
+}
+
+/// A secret that could be guessed protects nothing.
+fn check_secret(secret: &str) -> Fallible<()> {
+    let least = limits::ACCESS_SECRET_BYTES;
+    let different = secret.bytes().collect::<std::collections::BTreeSet<_>>().len();
+    let placeholder = ["changeme", "change-me", "secret", "password", "example", "your-"];
+    let lower = secret.to_ascii_lowercase();
+    let why = if secret.len() < least {
+        format!("it has {} bytes, at least {least} are needed", secret.len())
+    } else if different < 8 || placeholder.iter().any(|word| lower.starts_with(word)) {
+        "it looks like a placeholder".to_owned()
+    } else {
+        return Ok(());
+    };
+    let fix = "set GANGER_JWT_SECRET to what `openssl rand -hex 32` gives";
+    Err(Failure::usage("will not trust that jwt_secret", why, fix))
 }
 
 /// What a server has in front of its store.
@@ -97,6 +148,9 @@ impl Serving<'_> {
         options.allow_buffered = self.accelerated.allow_buffered;
         options.compat.clone_from(&self.compat);
         options.insecure_no_auth = self.insecure_no_auth;
+        if let Some(auth) = &self.auth {
+            options.auth = auth.options()?;
+        }
         options.local_sessions = self.local_sessions.clone();
         if self.reconcile_every.is_some() {
             options.coordinator.reconcile_every = self.reconcile_every;
@@ -114,6 +168,7 @@ impl Serving<'_> {
             cluster_secret: self.member.secret.0.as_deref(),
             advertise: self.member.advertise.as_deref(),
             insecure_no_auth: self.insecure_no_auth,
+            auth: self.auth.is_some(),
         }
     }
 }
@@ -197,7 +252,7 @@ pub(crate) fn server_failure(error: &ServerError) -> Box<Failure> {
             Exit::Usage,
             format!("will not listen on {address}"),
             "other machines could reach it and submit jobs, and nobody would be asked for a token",
-            "listen on 127.0.0.1 and put a proxy in front, or add --insecure-no-auth if the network is trusted",
+            "let it ask for tokens (--auth on), or add --insecure-no-auth if the network is trusted",
         ),
         ServerError::NoAdvertise(_) => Failure::usage(
             "will not join other servers",

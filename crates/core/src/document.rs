@@ -1,4 +1,4 @@
-//! Small documents that a server keeps in the store beside jobs: saved views, bulk operations.
+//! Small documents that a server keeps in the store beside jobs: saved views, bulk operations, users, tokens.
 //!
 //! To core and the store they are texts under a name; what is in them is the server's business. They are written by
 //! the leader, in the same batches as everything else, so that a deposed one writes none.
@@ -18,11 +18,23 @@ pub enum Collection {
     View,
     /// Bulk operations.
     Operation,
+    /// People who may log in.
+    User,
+    /// By which programs are recognised.
+    Token,
+    /// What access tokens are signed with.
+    SigningKey,
 }
 
 impl Collection {
     /// Every collection.
-    pub const ALL: [Collection; 2] = [Collection::View, Collection::Operation];
+    pub const ALL: [Collection; 5] = [
+        Collection::View,
+        Collection::Operation,
+        Collection::User,
+        Collection::Token,
+        Collection::SigningKey,
+    ];
 
     /// The word for it, also in the store.
     #[must_use]
@@ -30,6 +42,9 @@ impl Collection {
         match self {
             Collection::View => "view",
             Collection::Operation => "operation",
+            Collection::User => "user",
+            Collection::Token => "token",
+            Collection::SigningKey => "signing_key",
         }
     }
 }

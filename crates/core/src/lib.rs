@@ -6,6 +6,7 @@
 //! Start with [`job`] (the model), then [`lease`] (terms, fences), [`session`] (the worker's side of
 //! the protocol) and [`coordinator`] (the leader's side).
 
+pub mod access;
 pub mod change;
 pub mod coordinator;
 pub mod dependency;

@@ -146,3 +146,33 @@ pub const TIMELINE_POINTS: usize = 1_000;
 pub const TIMELINE_SERIES: usize = 20;
 /// Buckets that are looked at for a timeline before it says `complete: false`.
 pub const TIMELINE_ROWS: usize = 200_000;
+/// Most queues, or patterns of queues, that a caller is confined to.
+pub const SCOPE_GLOBS: usize = 32;
+/// Most logins of a user at a time.
+pub const LOGINS: usize = 5;
+/// A login that is not refreshed for so long is over.
+pub const LOGIN_IDLE: Duration = Duration::from_secs(7 * 24 * 3600);
+/// No login lasts longer.
+pub const LOGIN_LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
+/// How long an access token lasts.
+pub const ACCESS_LASTS: Duration = Duration::from_secs(15 * 60);
+/// How far the clocks of those who make access tokens may differ from ours.
+pub const ACCESS_SKEW: Duration = Duration::from_secs(60);
+/// Longest access token, in bytes.
+pub const ACCESS_BYTES: usize = 8 << 10;
+/// Shortest secret that access tokens are signed with, in bytes.
+pub const ACCESS_SECRET_BYTES: usize = 32;
+/// Shortest and longest password, in bytes.
+pub const PASSWORD_BYTES: std::ops::RangeInclusive<usize> = 12..=1_024;
+/// Failed logins that cost nothing.
+pub const FREE_FAILURES: u32 = 5;
+/// Failures are forgotten after this.
+pub const FAILURES_KEPT: Duration = Duration::from_secs(15 * 60);
+/// Addresses, or names, whose failures are remembered.
+pub const FAILURES: usize = 10_000;
+/// The longest wait after failed logins from one address.
+pub const ADDRESS_WAITS: Duration = Duration::from_secs(300);
+/// The longest wait after failed logins of one user: others must not be able to lock him out for long.
+pub const USER_WAITS: Duration = Duration::from_secs(30);
+/// Most requests per second that a token can be given.
+pub const TOKEN_RATE: u32 = 1_000_000;

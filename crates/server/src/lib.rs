@@ -4,10 +4,11 @@
 //! owns the coordinator ([`coordinator_thread`]), one writer makes its decisions durable ([`writer`]),
 //! and the [`gateway`] knows the streams of workers. Where several servers share a store one of them leads
 //! ([`election`]), each tells the others that it is there ([`cluster`]), and what only the leader can answer is
-//! passed on to it ([`relay`]).
+//! passed on to it ([`relay`]). Who asks is found out in [`auth`].
 
 pub mod accelerator;
 pub mod api;
+pub mod auth;
 pub mod claims;
 pub mod clock;
 pub mod cluster;
@@ -35,6 +36,7 @@ pub mod testing;
 pub mod waiters;
 pub mod writer;
 
+pub use auth::AuthOptions;
 pub use late::LateStore;
 pub use server::{Exposure, Server, ServerError, ServerHandle, ServerOptions};
 pub use service::Service;

@@ -30,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::accelerator::{Accelerator, Tasks};
+use crate::auth::{self, Auth, AuthOptions};
 use crate::clock::Clock;
 use crate::cluster::{Membership, Presence};
 use crate::coordinator_thread::{CoordinatorThread, Phase};
@@ -81,6 +82,8 @@ pub struct ServerOptions {
     pub cluster_secret: Option<String>,
     /// Whether an address that others can reach is allowed although nobody is asked who he is.
     pub insecure_no_auth: bool,
+    /// Whether anybody is asked who he is.
+    pub auth: AuthOptions,
     /// Who submits jobs of kind `exec` must know this.
     pub exec_token: Option<String>,
     /// How the coordinator behaves.
@@ -112,6 +115,7 @@ impl ServerOptions {
             patience: PATIENCE,
             cluster_secret: None,
             insecure_no_auth: false,
+            auth: AuthOptions::Open,
             exec_token: None,
             coordinator: port::Options::default(),
             local_sessions: Vec::new(),
@@ -211,6 +215,7 @@ impl Server {
         let presence = Some(Presence::start(service.membership().clone()));
         let sql_intake = SqlIntake::start(&service);
         let operations = Some(OperationsTask::start(&service));
+        tokio::spawn(auth::introduce(service.clone(), options.auth.clone()));
         for session in &options.local_sessions {
             service.gateway().register_local(*session);
         }
@@ -355,6 +360,8 @@ fn lead(
         accelerator: options.redis.clone().map(|redis| Accelerator::new(redis, options.allow_buffered)),
         operations: Default::default(),
         changes: Default::default(),
+        auth: Auth::new(&options.auth, options.compat.open),
+        loopback: options.listen.iter().all(is_loopback),
     });
     let parts = WriterParts { store: store.clone(), payloads, waiters, clock, busy, observer };
     let thread = CoordinatorThread {

@@ -4,6 +4,7 @@
 //! so whoever was answered finds what was written. Every wait is bounded: a call whose answer does not
 //! come says that the outcome is unknown, and never yes.
 
+mod access;
 mod ask;
 mod cluster;
 mod documents;
@@ -39,6 +40,7 @@ use ganger_store::read::{ListQuery, Page, StoredJob};
 use tokio::sync::{broadcast, watch};
 
 use crate::accelerator::Accelerator;
+use crate::auth::Auth;
 use crate::clock::Clock;
 use crate::cluster::Membership;
 use crate::coordinator_thread::Phase;
@@ -49,6 +51,7 @@ use crate::operations::Operations;
 use crate::waiters::Waiters;
 use crate::writer::Busy;
 
+pub use access::{LoggedIn, NewToken, UserChange};
 pub use cluster::{ClusterSeen, Role, role};
 pub use documents::View;
 pub use error::{Answer, ServiceError};
@@ -102,6 +105,10 @@ pub struct Parts {
     pub operations: Operations,
     /// Settings are read, changed and written: by one at a time.
     pub changes: tokio::sync::Mutex<()>,
+    /// Who is let in.
+    pub auth: Auth,
+    /// Only programs of this machine reach it.
+    pub loopback: bool,
 }
 
 /// A job with what only the leader knows.

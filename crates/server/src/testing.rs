@@ -145,6 +145,8 @@ pub async fn standby(options: ServerOptions) -> TestStandby {
         accelerator: None,
         operations: Default::default(),
         changes: Default::default(),
+        auth: crate::auth::Auth::new(&options.auth, options.compat.open),
+        loopback: true,
     });
     let streams = CancellationToken::new();
     let router = server::router(&service, &options, Metrics::new("test"), streams.clone());

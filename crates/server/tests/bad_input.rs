@@ -40,6 +40,13 @@ const BODY_ROUTES: &[(&str, &str)] = &[
     ("POST", "/v1/queues/mail/keys/a:close"),
     ("POST", "/v1/queues/mail/keys/a:open"),
     ("POST", "/v1/workers/wrk_01J9X7QK5V8M3N2P4R6S8T0V1W:drain"),
+    ("POST", "/v1/auth:login"),
+    ("POST", "/v1/auth:refresh"),
+    ("POST", "/v1/auth:logout"),
+    ("POST", "/v1/auth:password"),
+    ("POST", "/v1/users"),
+    ("PUT", "/v1/users/ada"),
+    ("POST", "/v1/tokens"),
 ];
 
 /// Every route of a compatible door that takes a body. They answer in the words of what they stand in for.

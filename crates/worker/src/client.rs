@@ -17,12 +17,14 @@ use ganger_proto::v1::{self, jobs_client::JobsClient};
 use ganger_proto::{DecodeError, MESSAGE_BYTES};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
 use crate::addresses;
 use crate::backoff::Backoff;
 use crate::clock;
+use crate::credential::Credential;
 use crate::job::Job;
 
 /// Delays between tries while the server is away.
@@ -32,6 +34,9 @@ const TRIES: u32 = 20;
 /// How long the server holds one question for a result.
 const HOLD: prost_types::Duration = prost_types::Duration { seconds: 30, nanos: 0 };
 
+/// Jobs at one server.
+pub(crate) type Jobs = JobsClient<InterceptedService<Channel, Credential>>;
+
 /// A connection to a server, for programs that enqueue. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Client(Arc<Servers>);
@@ -39,7 +44,7 @@ pub struct Client(Arc<Servers>);
 /// The servers that will do, and which of them is asked at present.
 #[derive(Debug)]
 struct Servers {
-    each: Vec<JobsClient<Channel>>,
+    each: Vec<Jobs>,
     asked: AtomicUsize,
 }
 
@@ -114,6 +119,14 @@ impl Client {
     /// # Errors
     /// There is none, or an address is not one.
     pub async fn connect(url: impl Into<String>) -> Result<Client, ClientError> {
+        Client::connect_with(url, Credential::default()).await
+    }
+
+    /// The same, showing a token.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub async fn connect_with(url: impl Into<String>, credential: Credential) -> Result<Client, ClientError> {
         let url = url.into();
         let failed = |cause| ClientError::Connect { url: url.clone(), cause };
         let addresses = addresses::parse(&url).map_err(failed)?;
@@ -125,18 +138,18 @@ impl Client {
         }
         let mut each: Vec<_> = addresses.iter().map(|address| address.endpoint.connect_lazy()).collect();
         each[asked] = tried.map_err(failed)?;
-        Ok(Client::of(each, asked))
+        Ok(Client::of(each, asked, &credential))
     }
 
     /// Connects to one of these servers when it is first asked for something. Must be called within a runtime.
-    pub(crate) fn lazy(urls: &str) -> Result<Client, tonic::transport::Error> {
+    pub(crate) fn lazy(urls: &str, credential: &Credential) -> Result<Client, tonic::transport::Error> {
         let each = addresses::parse(urls)?.iter().map(|address| address.endpoint.connect_lazy()).collect();
-        Ok(Client::of(each, 0))
+        Ok(Client::of(each, 0, credential))
     }
 
-    fn of(each: Vec<Channel>, asked: usize) -> Client {
+    fn of(each: Vec<Channel>, asked: usize, credential: &Credential) -> Client {
         let jobs = |channel| {
-            JobsClient::new(channel)
+            JobsClient::with_interceptor(channel, credential.clone())
                 .max_decoding_message_size(MESSAGE_BYTES)
                 .max_encoding_message_size(MESSAGE_BYTES)
         };
@@ -170,7 +183,7 @@ impl Client {
     /// There is no such job, it is final, or the server is away for too long.
     pub async fn cancel(&self, job: JobId) -> Result<(), ClientError> {
         let request = v1::CancelRequest { id: job.to_string() };
-        let cancel = |mut jobs: JobsClient<Channel>| {
+        let cancel = |mut jobs: Jobs| {
             let request = request.clone();
             async move { jobs.cancel(request).await }
         };
@@ -179,10 +192,7 @@ impl Client {
 
     /// Asks again while the server is away, a bounded number of times, and each time another one if there are
     /// several.
-    pub(crate) async fn patiently<T, F>(
-        &self,
-        ask: impl Fn(JobsClient<Channel>) -> F,
-    ) -> Result<T, ClientError>
+    pub(crate) async fn patiently<T, F>(&self, ask: impl Fn(Jobs) -> F) -> Result<T, ClientError>
     where
         F: Future<Output = Result<tonic::Response<T>, Status>>,
     {
@@ -297,7 +307,7 @@ impl<R> Enqueue<R> {
             idempotency_key: self.idempotency_key,
             buffered: false,
         };
-        let enqueue = |mut jobs: JobsClient<Channel>| {
+        let enqueue = |mut jobs: Jobs| {
             let request = request.clone();
             async move { jobs.enqueue(request).await }
         };
@@ -348,7 +358,7 @@ impl<R: DeserializeOwned> Enqueued<R> {
     pub async fn wait(&self) -> Result<R, ClientError> {
         let request = v1::GetRequest { id: self.id.to_string(), wait: Some(HOLD) };
         loop {
-            let get = |mut jobs: JobsClient<Channel>| {
+            let get = |mut jobs: Jobs| {
                 let request = request.clone();
                 async move { jobs.get(request).await }
             };

@@ -25,6 +25,7 @@ mod chatter;
 mod client;
 mod clock;
 mod context;
+mod credential;
 mod desk;
 mod drain;
 mod error;
@@ -46,6 +47,7 @@ mod worker;
 
 pub use client::{Client, ClientError, Enqueue, Enqueued};
 pub use context::Ctx;
+pub use credential::Credential;
 pub use error::{Fatal, JobError, WorkerError};
 pub use ganger_core::dependency::OnDead;
 pub use ganger_core::message::CancelWhy;

@@ -2,11 +2,10 @@
 
 use ganger_core::JobId;
 use ganger_core::job::State;
-use ganger_proto::v1::{self, jobs_client::JobsClient};
+use ganger_proto::v1;
 use serde::de::DeserializeOwned;
-use tonic::transport::Channel;
 
-use crate::client::{Client, ClientError};
+use crate::client::{Client, ClientError, Jobs};
 
 /// Parents that are asked for at a time.
 const PAGE: u32 = 100;
@@ -38,7 +37,7 @@ impl Parent {
     /// The job is not kept any more, its result is not an `R`, or the server is away for too long.
     pub async fn result<R: DeserializeOwned>(&self) -> Result<Option<R>, ClientError> {
         let request = v1::GetRequest { id: self.id.to_string(), wait: None };
-        let get = |mut jobs: JobsClient<Channel>| {
+        let get = |mut jobs: Jobs| {
             let request = request.clone();
             async move { jobs.get(request).await }
         };
@@ -62,7 +61,7 @@ impl Client {
         // Bounded: a job has at most `limits::DEPENDENCIES` parents.
         loop {
             let request = v1::RelatedRequest { id: job.to_string(), children: false, cursor, limit: PAGE };
-            let ask = |mut jobs: JobsClient<Channel>| {
+            let ask = |mut jobs: Jobs| {
                 let request = request.clone();
                 async move { jobs.related(request).await }
             };

@@ -34,6 +34,7 @@ use crate::attempt::{self, Start};
 use crate::backoff::Backoff;
 use crate::client::Client;
 use crate::clock::{self, Clock};
+use crate::credential::Credential;
 use crate::desk::{Desk, Shared};
 use crate::drain::{Drain, Step};
 use crate::outbox::Outbox;
@@ -89,6 +90,7 @@ pub(crate) struct Setup {
 /// How a session reaches the server, its handlers and whoever commands it.
 pub(crate) struct Ways {
     pub(crate) addresses: Addresses,
+    pub(crate) credential: Credential,
     pub(crate) runtime: runtime::Handle,
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) cancel_grace: Duration,
@@ -177,7 +179,7 @@ impl Driver {
     pub(crate) async fn drive(mut self) -> Finish {
         let shared = self.shared.clone();
         self.announce(&shared.lock());
-        self.wire = Some(Wire::dial(self.ways.addresses.dial()));
+        self.wire = Some(Wire::dial(self.ways.addresses.dial(), self.ways.credential.clone()));
         let mut pause = self.pause(&mut shared.lock());
         loop {
             if let Some(finish) = self.finish {
@@ -346,7 +348,7 @@ impl Driver {
         }
         if self.redial_at.is_some_and(|at| now >= at) {
             self.redial_at = None;
-            self.wire = Some(Wire::dial(self.ways.addresses.dial()));
+            self.wire = Some(Wire::dial(self.ways.addresses.dial(), self.ways.credential.clone()));
         }
     }
 

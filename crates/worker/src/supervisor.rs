@@ -29,6 +29,7 @@ use tonic::transport::Endpoint;
 use crate::addresses;
 use crate::backoff::Backoff;
 use crate::clock;
+use crate::credential::Credential;
 use crate::handle::WorkerHandle;
 
 /// Delays between starts of a child that crashes.
@@ -93,13 +94,14 @@ pub async fn supervise<C, R, F>(
 /// Reports deaths to the server at this address, or to the first that answers of several between commas.
 pub fn report_to(
     url: String,
+    credential: Credential,
 ) -> impl Fn(SessionId) -> futures::future::BoxFuture<'static, Result<(), String>> {
     move |session| {
-        let url = url.clone();
+        let (url, credential) = (url.clone(), credential.clone());
         Box::pin(async move {
             let mut last = Ok(());
             for address in addresses::parse(&url).map_err(|e| e.to_string())? {
-                last = report_death(address.endpoint, session).await;
+                last = report_death(address.endpoint, credential.clone(), session).await;
                 if last.is_ok() {
                     break;
                 }
@@ -109,10 +111,11 @@ pub fn report_to(
     }
 }
 
-async fn report_death(endpoint: Endpoint, session: SessionId) -> Result<(), String> {
+async fn report_death(endpoint: Endpoint, credential: Credential, session: SessionId) -> Result<(), String> {
     let channel = endpoint.connect().await.map_err(|e| e.to_string())?;
     let request = v1::ReportDeathRequest { session: session.uuid().into_bytes().to_vec() };
-    WorkerClient::new(channel).report_death(request).await.map_err(|s| s.message().to_owned())?;
+    let mut client = WorkerClient::with_interceptor(channel, credential);
+    client.report_death(request).await.map_err(|s| s.message().to_owned())?;
     Ok(())
 }
 

@@ -12,6 +12,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::transport::{Channel, Endpoint};
 
+use crate::credential::Credential;
+
 /// How long one try to connect may take.
 const DIAL: Duration = Duration::from_secs(5);
 /// How long the leader has to answer before a worker stays where it is.
@@ -52,11 +54,11 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// Begins to connect. Must be called on the session's runtime.
-    pub(crate) fn dial(endpoint: Endpoint) -> Wire {
+    pub(crate) fn dial(endpoint: Endpoint, credential: Credential) -> Wire {
         let (outbound, sending) = mpsc::channel(BUFFERED);
         let (telling, events) = mpsc::channel(BUFFERED);
         let task = tokio::spawn(async move {
-            let reason = match converse(endpoint, sending, &telling).await {
+            let reason = match converse(endpoint, credential, sending, &telling).await {
                 Ok(()) => "the server closed the stream".to_owned(),
                 Err(reason) => reason,
             };
@@ -120,11 +122,12 @@ pub(crate) fn endpoint(url: &str) -> Result<Endpoint, tonic::transport::Error> {
 
 async fn converse(
     endpoint: Endpoint,
+    credential: Credential,
     sending: mpsc::Receiver<v1::FromWorker>,
     telling: &mpsc::Sender<WireEvent>,
 ) -> Result<(), String> {
     let channel: Channel = endpoint.connect().await.map_err(|e| chain("cannot connect", &e))?;
-    let mut client = WorkerClient::new(channel)
+    let mut client = WorkerClient::with_interceptor(channel, credential)
         .max_decoding_message_size(MESSAGE_BYTES)
         .max_encoding_message_size(MESSAGE_BYTES);
     if telling.send(WireEvent::Dialled).await.is_err() {

@@ -18,6 +18,7 @@ use crate::addresses::Addresses;
 use crate::client::Client;
 use crate::clock;
 use crate::context::Ctx;
+use crate::credential::Credential;
 use crate::error::{JobError, WorkerError};
 use crate::handle::WorkerHandle;
 use crate::health;
@@ -37,6 +38,7 @@ const COMMANDS: usize = 16;
 #[must_use = "a worker does nothing until it runs"]
 pub struct Worker {
     url: String,
+    credential: Credential,
     name: String,
     threads: u16,
     queues: Vec<String>,
@@ -57,6 +59,7 @@ impl Worker {
     pub fn connect(url: impl Into<String>) -> Worker {
         Worker {
             url: url.into(),
+            credential: Credential::default(),
             name: format!("worker-{}", std::process::id()),
             threads: std::thread::available_parallelism().map_or(1, |n| n.get().min(64) as u16),
             queues: Vec::new(),
@@ -70,6 +73,12 @@ impl Worker {
             health: None,
             registry: Registry::new(),
         }
+    }
+
+    /// What it shows to a server that asks who it is.
+    pub fn credential(mut self, credential: Credential) -> Worker {
+        self.credential = credential;
+        self
     }
 
     /// A name for people; several workers may share one.
@@ -191,8 +200,8 @@ impl Worker {
         let info = self.info()?;
         let addresses =
             Addresses::parse(&self.url).map_err(|cause| WorkerError::Url { url: self.url.clone(), cause })?;
-        let client =
-            Client::lazy(&self.url).map_err(|cause| WorkerError::Url { url: self.url.clone(), cause })?;
+        let client = Client::lazy(&self.url, &self.credential)
+            .map_err(|cause| WorkerError::Url { url: self.url.clone(), cause })?;
         let health = self.health.map(health::bind).transpose()?;
         let health_address = health.as_ref().and_then(|listener| listener.local_addr().ok());
         let id = self.session.unwrap_or_else(clock::fresh_session);
@@ -207,6 +216,7 @@ impl Worker {
             client: Some(client.clone()),
             ways: Ways {
                 addresses,
+                credential: self.credential,
                 runtime: tokio::runtime::Handle::current(),
                 commands,
                 cancel_grace: self.cancel_grace,

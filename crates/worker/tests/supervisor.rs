@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use ganger_worker::Credential;
 use ganger_worker::SessionId;
 use ganger_worker::supervisor::{Place, SupervisorOptions, report_to, supervise};
 use support::{Leader, soon};
@@ -44,7 +45,13 @@ async fn a_child_that_dies_is_reported_to_the_server_and_started_again() {
     let at = dir.path().to_owned();
     let script = "echo $SESSION >> starts; test $(wc -l < starts) -ge 2 || kill -9 $$";
     let make = move |place: &Place| shell(place, &at, script);
-    soon(supervise(options(dir.path(), 1), CancellationToken::new(), make, report_to(leader.url()))).await;
+    soon(supervise(
+        options(dir.path(), 1),
+        CancellationToken::new(),
+        make,
+        report_to(leader.url(), Credential::default()),
+    ))
+    .await;
 
     let starts = std::fs::read_to_string(dir.path().join("starts")).unwrap();
     let sessions: Vec<SessionId> = starts.lines().map(|line| line.parse().unwrap()).collect();
@@ -102,7 +109,8 @@ async fn a_child_that_does_not_stop_is_killed_after_the_grace_and_reported() {
     let make = move |place: &Place| shell(place, &at, script);
     let stop = CancellationToken::new();
     let options = SupervisorOptions { grace: Duration::from_millis(100), ..options(dir.path(), 1) };
-    let supervising = tokio::spawn(supervise(options, stop.clone(), make, report_to(leader.url())));
+    let supervising =
+        tokio::spawn(supervise(options, stop.clone(), make, report_to(leader.url(), Credential::default())));
     appears(&dir.path().join("ready")).await;
     stop.cancel();
     soon(supervising).await.unwrap();

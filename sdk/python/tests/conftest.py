@@ -71,6 +71,7 @@ class Server:
         where = [] if "--store" in self._flags else ["--data", str(self._folder)]
         command = [str(binary()), "server", *where, "--listen", f"127.0.0.1:{self.port}", *self._flags]
         environment = {**os.environ, "GANGER_LOG": "warn", "GANGER_CLUSTER_SECRET": "of these tests, long enough"}
+        environment["GANGER_AUTH"] = "off"
         environment.pop("GANGER_URL", None)
         self._process = subprocess.Popen(command, env=environment, stdout=self._log, stderr=self._log)
         eventually(f"{self.url} is ready", self.is_ready)

@@ -75,6 +75,7 @@ impl Dev {
             store: &place,
             member: Member::default(),
             insecure_no_auth: false,
+            auth: None,
             allow_exec: !self.no_exec,
             accelerated: Accelerated::default(),
             local_sessions: sessions.clone(),

@@ -9,12 +9,12 @@ use serde_json::json;
 
 use super::compat::{self, CompatFlags};
 use super::redis::RedisFlags;
-use crate::config::{Config, Key, Layer, Listens, Place, RawStore, ServerUrl};
+use crate::config::{Config, Key, Layer, Listens, Place, RawStore, ServerUrl, Switch};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
 use crate::humane;
-use crate::serving::{Member, Serving, server_failure};
+use crate::serving::{Asking, Member, Serving, server_failure};
 use crate::signals::Stops;
 
 /// How often memory is compared with the store, at the most and at the least.
@@ -63,7 +63,10 @@ pub(crate) struct Serve {
     redis: RedisFlags,
     #[command(flatten)]
     compat: CompatFlags,
-    /// Listen on an address that other machines can reach, although nobody is asked for a token
+    /// Whether callers are asked for a token [default: on, unless it listens on loopback only] [env: GANGER_AUTH]
+    #[arg(long, value_name = "on|off")]
+    auth: Option<Switch>,
+    /// Ask nobody for a token, also on an address that other machines can reach
     #[arg(long)]
     insecure_no_auth: bool,
     /// Accept `exec` jobs from whoever can read the token file in the data directory
@@ -75,11 +78,22 @@ impl Serve {
     pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
         let mut stops = Stops::listen()?;
         let config = &context.config;
+        // Whoever is on this machine may ask a server that nobody else reaches, unless it is told otherwise.
+        let reached =
+            config.listen.value.each().iter().any(|address| !address.ip().to_canonical().is_loopback());
+        let asks = match config.auth.value {
+            Some(auth) => auth == Switch::On,
+            None => reached && !self.insecure_no_auth,
+        };
         let serving = Serving {
             listen: config.listen.value.each().to_vec(),
             data: &config.data.value,
             store: &config.store.value,
             member: self.member(config),
+            auth: asks.then_some(Asking {
+                first_token: &config.token_file.value,
+                jwt_secret: &config.jwt_secret.value,
+            }),
             insecure_no_auth: self.insecure_no_auth,
             allow_exec: self.allow_exec,
             accelerated: self.redis.connect(config).await?,
@@ -123,6 +137,7 @@ impl Serve {
         self.compat.settings(layer);
         layer.set(Key::Store, self.store.as_ref().map(RawStore::text));
         layer.set(Key::Advertise, self.advertise.as_ref());
+        layer.set(Key::Auth, self.auth);
         self.redis.settings(layer);
         self.data.as_deref()
     }

@@ -34,6 +34,14 @@ pub(crate) enum Key {
     LogFormat,
     /// Which logs are written.
     Log,
+    /// Whether a server asks who calls.
+    Auth,
+    /// What the server is shown.
+    Token,
+    /// The file that holds it.
+    TokenFile,
+    /// What access tokens of other issuers are signed with.
+    JwtSecret,
     /// The token that `exec` jobs need.
     ExecTokenFile,
     /// How long running jobs may finish when a worker stops.
@@ -56,7 +64,7 @@ pub(crate) enum Key {
 
 impl Key {
     /// Every key, in the order of `ganger config show`.
-    pub(crate) const ALL: [Key; 20] = [
+    pub(crate) const ALL: [Key; 24] = [
         Key::Url,
         Key::Listen,
         Key::Data,
@@ -68,6 +76,10 @@ impl Key {
         Key::Color,
         Key::LogFormat,
         Key::Log,
+        Key::Auth,
+        Key::Token,
+        Key::TokenFile,
+        Key::JwtSecret,
         Key::ExecTokenFile,
         Key::Grace,
         Key::Compat,
@@ -93,6 +105,10 @@ impl Key {
             Key::Color => "color",
             Key::LogFormat => "log_format",
             Key::Log => "log",
+            Key::Auth => "auth",
+            Key::Token => "token",
+            Key::TokenFile => "token_file",
+            Key::JwtSecret => "jwt_secret",
             Key::ExecTokenFile => "exec_token_file",
             Key::Grace => "grace",
             Key::Compat => "compat",
@@ -119,6 +135,10 @@ impl Key {
             Key::Color => "GANGER_COLOR",
             Key::LogFormat => "GANGER_LOG_FORMAT",
             Key::Log => "GANGER_LOG",
+            Key::Auth => "GANGER_AUTH",
+            Key::Token => "GANGER_TOKEN",
+            Key::TokenFile => "GANGER_TOKEN_FILE",
+            Key::JwtSecret => "GANGER_JWT_SECRET",
             Key::ExecTokenFile => "GANGER_EXEC_TOKEN_FILE",
             Key::Grace => "GANGER_GRACE",
             Key::Compat => "GANGER_COMPAT",
@@ -140,6 +160,7 @@ impl Key {
             Key::Store => Some("--store"),
             Key::Advertise => Some("--advertise"),
             Key::Redis => Some("--redis"),
+            Key::Auth => Some("--auth"),
             Key::Output => Some("--output"),
             Key::Color => Some("--color"),
             Key::LogFormat => Some("--log"),
@@ -150,7 +171,14 @@ impl Key {
             Key::CompatEnv => Some("--compat-env"),
             Key::Workers => Some("--worker"),
             // A secret on a command line is seen by everyone who lists processes.
-            Key::HttpAllow | Key::Log | Key::ExecTokenFile | Key::ClusterSecret | Key::DemoScale => None,
+            Key::HttpAllow
+            | Key::Log
+            | Key::Token
+            | Key::TokenFile
+            | Key::JwtSecret
+            | Key::ExecTokenFile
+            | Key::ClusterSecret
+            | Key::DemoScale => None,
         }
     }
 }
@@ -182,6 +210,11 @@ impl Layer {
             Err(error) => return Err(Failure::file(what(), &error, "correct the file, or move it away")),
         };
         match toml::from_str::<File>(&text) {
+            Ok(file) if file.has_a_token() && others_can_read(path) => Err(Failure::usage(
+                what(),
+                "it holds a secret, and others can read it",
+                format!("chmod 600 {}", path.display()),
+            )),
             Ok(file) => Ok(Some(file.into())),
             Err(error) => {
                 let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
@@ -222,6 +255,10 @@ struct File {
     color: Option<String>,
     log_format: Option<String>,
     log: Option<String>,
+    auth: Option<String>,
+    token: Option<String>,
+    token_file: Option<String>,
+    jwt_secret: Option<String>,
     exec_token_file: Option<String>,
     grace: Option<String>,
     compat: Option<String>,
@@ -231,6 +268,17 @@ struct File {
     compat_env: Option<String>,
     workers: Option<String>,
     demo_scale: Option<String>,
+}
+
+impl File {
+    fn has_a_token(&self) -> bool {
+        self.token.is_some() || self.jwt_secret.is_some()
+    }
+}
+
+fn others_can_read(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
 }
 
 impl From<File> for Layer {
@@ -247,6 +295,10 @@ impl From<File> for Layer {
         layer.set(Key::Color, file.color);
         layer.set(Key::LogFormat, file.log_format);
         layer.set(Key::Log, file.log);
+        layer.set(Key::Auth, file.auth);
+        layer.set(Key::Token, file.token);
+        layer.set(Key::TokenFile, file.token_file);
+        layer.set(Key::JwtSecret, file.jwt_secret);
         layer.set(Key::ExecTokenFile, file.exec_token_file);
         layer.set(Key::Grace, file.grace);
         layer.set(Key::Compat, file.compat);
@@ -278,12 +330,22 @@ mod tests {
         assert!(failure.fix.contains("ganger.toml:3"), "{}", failure.fix);
     }
 
+    fn set_mode(path: &Path, mode: u32) {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// One that holds a token is for its owner alone.
     #[test]
     fn every_key_can_be_set_in_a_file() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ganger.toml");
         let text: String = Key::ALL.iter().map(|key| format!("{} = \"v\"\n", key.name())).collect();
         std::fs::write(&path, text).unwrap();
+        set_mode(&path, 0o644);
+        let failure = Layer::read(&path).unwrap_err();
+        assert!(failure.why.contains("others can read"), "{}", failure.why);
+        set_mode(&path, 0o600);
         let layer = Layer::read(&path).unwrap().unwrap();
         assert!(Key::ALL.iter().all(|key| layer.get(*key) == Some("v")));
     }

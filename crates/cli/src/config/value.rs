@@ -282,6 +282,15 @@ words!(
         Json => "json",
     }
 );
+words!(
+    /// On or off.
+    Switch {
+        /// On.
+        On => "on",
+        /// Off.
+        Off => "off",
+    }
+);
 
 #[cfg(test)]
 mod tests {

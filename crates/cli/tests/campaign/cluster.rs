@@ -186,6 +186,7 @@ pub(crate) fn server_arguments(command: &mut Command, n: usize, store: &str, red
     command
         .args(["server", "--store", store, "--redis", redis, "--name", &format!("s{n}")])
         .env("GANGER_CLUSTER_SECRET", SECRET)
+        .env("GANGER_AUTH", "off")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());

@@ -131,6 +131,7 @@ fn spawn_server(data: &Path, port: u16) -> Child {
     Command::new(env!("CARGO_BIN_EXE_ganger"))
         .args(["server", "--listen", &format!("127.0.0.1:{port}"), "--data"])
         .arg(data)
+        .env("GANGER_AUTH", "off")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

@@ -5,6 +5,7 @@
 //! RFC 3339 in UTC, durations are humane texts (`"1h30m"`) where a person sets them and whole
 //! milliseconds (`…_ms`) where they were measured.
 
+mod access;
 mod cluster;
 pub mod duration;
 mod explain;
@@ -23,6 +24,10 @@ mod submit;
 mod timeseries;
 mod worker;
 
+pub use access::{
+    LoggedInBody, LoginRequest, LogoutRequest, PasswordRequest, RefreshRequest, TokenBody, TokenRequest,
+    TokensBody, UserBody, UserRequest, UsersBody, WhoBody,
+};
 pub use cluster::{ClusterBody, LeaderBody, RoleName, ServerBody};
 pub use duration::{HumanDuration, Timeout};
 pub use explain::{ExplainBody, GateBody, PositionBody};

@@ -20,7 +20,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use super::exec_allowed;
 use super::intake::Key;
-use super::jobs::{JobsDoor, Submission};
+use super::jobs::{Asked, JobsDoor, Submission};
 use super::status::status;
 use crate::http::problem::{Code, Problem};
 use crate::service::ServiceError;
@@ -102,7 +102,7 @@ impl DtsDoor {
     /// Submits one job and tells its id, as the original wrote its own.
     async fn submit(&self, key: Key, call: &'static str, spec: JobSpec) -> Result<String, Status> {
         spec.check().map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let id = self.0.submit_one(Submission::new(call, key, false), spec).await?;
+        let id = self.0.submit_one(Submission::new(call, key, false, Asked::default()), spec).await?;
         Ok(id.uuid().to_string())
     }
 }

@@ -10,14 +10,15 @@ use sha2::{Digest as _, Sha256};
 use tonic::metadata::MetadataMap;
 
 use super::status::not_valid;
+use crate::auth;
 use crate::http::problem::{Code, Problem};
 use crate::relay;
 
 /// The idempotency key of a call.
 pub(super) enum Key {
     None,
-    /// The client chose it.
-    OfClient(String),
+    /// This client chose it.
+    OfClient(String, String),
     /// A standby did.
     OfRelay(String),
 }
@@ -26,15 +27,16 @@ impl Key {
     /// The key in the message, or else the one in the headers.
     pub(super) fn of(message: &str, metadata: &MetadataMap) -> Key {
         if !message.is_empty() {
-            return Key::OfClient(message.into());
+            return Key::OfClient(auth::caller(metadata.as_ref()).into(), message.into());
         }
         relay::key::given(metadata.as_ref()).map_or(Key::None, Key::OfRelay)
     }
 }
 
 /// Reads one job and checks everything that the wire cannot.
-pub(super) fn job(wire: v1::NewJob, exec_allowed: bool) -> Result<JobSpec, Problem> {
+pub(super) fn job(wire: v1::NewJob, exec_allowed: bool, queues: Option<&str>) -> Result<JobSpec, Problem> {
     let spec = JobSpec::try_from(wire).map_err(|error| not_valid(&error))?;
+    auth::in_queues(queues, &spec.queue)?;
     if crate::http::json_depth(&spec.payload) > limits::JSON_DEPTH {
         let detail = format!("field `payload` is nested deeper than {} levels", limits::JSON_DEPTH);
         return Err(Problem::new(Code::ValidationFailed, detail));
@@ -52,17 +54,16 @@ pub(super) fn job(wire: v1::NewJob, exec_allowed: bool) -> Result<JobSpec, Probl
 
 /// The key of a call. Its fingerprint is taken from what was understood, because the wire does not promise an order.
 pub(super) fn keyed(key: Key, fingerprint: [u8; 32], now: Wall) -> Result<Option<Idempotency>, Problem> {
-    let key = match key {
+    let (scope, key) = match key {
         Key::None => return Ok(None),
         Key::OfRelay(key) => return Ok(Some(relay::key::idempotency(key, fingerprint, now))),
-        Key::OfClient(key) => key,
+        Key::OfClient(caller, key) => (caller, key),
     };
     if key.len() > limits::KEY_BYTES || key.chars().any(char::is_control) {
         let detail = format!("must be at most {} bytes without control characters", limits::KEY_BYTES);
         return Err(Problem::parameter("idempotency_key", detail));
     }
-    // Until tokens exist there is one caller: whoever reaches the server.
-    let (scope, until) = ("anyone".into(), now + limits::IDEMPOTENCY_KEPT);
+    let until = now + limits::IDEMPOTENCY_KEPT;
     Ok(Some(Idempotency { scope, key, fingerprint, until }))
 }
 

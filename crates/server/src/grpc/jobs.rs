@@ -12,6 +12,7 @@ use ganger_core::{JobId, limits};
 use ganger_proto::v1;
 use ganger_proto::v1::jobs_server::Jobs;
 use ganger_store::read::{Related, StoredJob};
+use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 
 use super::intake::Key;
@@ -19,6 +20,7 @@ use super::status::{item, status};
 use super::{exec_allowed, intake, read, shown};
 use crate::accelerator::Taken;
 use crate::api::Durability;
+use crate::auth;
 use crate::http::problem::{Code, Problem};
 use crate::http::{ExecToken, buffered, cursor, parents};
 use crate::metrics::Metrics;
@@ -38,16 +40,16 @@ impl Jobs for JobsDoor {
         &self,
         request: Request<v1::EnqueueRequest>,
     ) -> Result<Response<v1::EnqueueResponse>, Status> {
-        let exec_allowed = exec_allowed(self.exec_token.as_ref(), request.metadata());
+        let asked = self.asked(request.metadata());
         let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
         let request = request.into_inner();
         let wire = request.job.ok_or_else(|| missing("job"))?;
-        let spec = intake::job(wire, exec_allowed)?;
+        let spec = intake::job(wire, asked.exec_allowed, asked.queues.as_deref())?;
         if spec.depends_on.iter().any(|parent| dependency::referenced(parent.job).is_some()) {
             let detail = "field `depends_on` names a job of the same batch, and this is none";
             return Err(status(Problem::new(Code::ValidationFailed, detail)));
         }
-        let submission = Submission::new("Enqueue", key, request.buffered);
+        let submission = Submission::new("Enqueue", key, request.buffered, asked);
         let taken = self.submit(submission, vec![spec]).await?;
         let intake = taken.intakes.first().copied().ok_or_else(unanswered)?;
         Ok(Response::new(taken.answer(intake)))
@@ -57,7 +59,7 @@ impl Jobs for JobsDoor {
         &self,
         request: Request<v1::EnqueueBatchRequest>,
     ) -> Result<Response<v1::EnqueueBatchResponse>, Status> {
-        let exec_allowed = exec_allowed(self.exec_token.as_ref(), request.metadata());
+        let asked = self.asked(request.metadata());
         let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
         let request = request.into_inner();
         bounded(&request.jobs)?;
@@ -70,7 +72,7 @@ impl Jobs for JobsDoor {
         let mut specs = Vec::with_capacity(jobs.len());
         let mut items: Vec<Option<Problem>> = Vec::with_capacity(jobs.len());
         for wire in jobs {
-            match intake::job(wire, exec_allowed) {
+            match intake::job(wire, asked.exec_allowed, asked.queues.as_deref()) {
                 Ok(spec) if draining.contains(&spec.queue) => {
                     items.push(Some(Refusal::QueueDraining(spec.queue).into()));
                 }
@@ -88,7 +90,7 @@ impl Jobs for JobsDoor {
         let taken = match specs.is_empty() {
             true => TakenIn::default(),
             false => {
-                let submission = Submission::new("EnqueueBatch", key, request.buffered);
+                let submission = Submission::new("EnqueueBatch", key, request.buffered, asked);
                 self.submit(submission, specs).await?
             }
         };
@@ -108,8 +110,14 @@ impl Jobs for JobsDoor {
     }
 
     async fn get(&self, request: Request<v1::GetRequest>) -> Result<Response<v1::Job>, Status> {
+        let queues = self.asked(request.metadata()).queues;
         let request = request.into_inner();
         let id = job_id(&request.id)?;
+        if queues.is_some() {
+            let view = self.service.job(id).await.map_err(status)?;
+            auth::in_queues(queues.as_deref(), &view.stored.spec.queue)
+                .map_err(|_| status(ServiceError::NoSuchJob(id)))?;
+        }
         let wait = match request.wait.map(Duration::try_from) {
             None => Duration::ZERO,
             Some(Ok(wait)) if wait <= WAIT_MAX => wait,
@@ -227,6 +235,11 @@ impl Jobs for JobsDoor {
 }
 
 impl JobsDoor {
+    fn asked(&self, metadata: &MetadataMap) -> Asked {
+        let exec_allowed = exec_allowed(self.exec_token.as_ref(), metadata);
+        Asked { exec_allowed, queues: auth::queues(metadata.as_ref()).map(Into::into) }
+    }
+
     /// Queues that take nothing new: their jobs must not hold up those of other queues.
     async fn draining(&self) -> Result<HashSet<QueueName>, Status> {
         let queues = self.service.queues().await?;
@@ -242,10 +255,12 @@ impl JobsDoor {
     /// Submits checked jobs, and answers each.
     async fn submit(&self, submission: Submission, specs: Vec<JobSpec>) -> Result<TakenIn, Status> {
         let now = self.service.clock().now().wall;
-        let Submission { call, key, durability } = submission;
+        let Submission { call, key, durability, asked } = submission;
+        let base = if call == "Enqueue" { "" } else { "/jobs" };
+        auth::parents(&self.service, asked.queues.as_deref(), &specs, base).await?;
         let idempotency = match key {
             Key::None => None,
-            key @ (Key::OfClient(_) | Key::OfRelay(_)) => {
+            key @ (Key::OfClient(..) | Key::OfRelay(..)) => {
                 intake::keyed(key, intake::fingerprint_of_jobs(call, &specs)?, now)?
             }
         };
@@ -261,10 +276,7 @@ impl JobsDoor {
         match self.service.submit(idempotency, specs).await {
             Ok(Submitted::Accepted(intakes)) => Ok(self.taken_in(&lanes, intakes, false)),
             Ok(Submitted::Replayed(intakes)) => Ok(TakenIn { intakes, replayed: true, buffered: false }),
-            Ok(Submitted::NoParent(parent, place)) => {
-                let base = if call == "Enqueue" { "" } else { "/jobs" };
-                Err(status(parents::missing(parent, place, base)))
-            }
+            Ok(Submitted::NoParent(parent, place)) => Err(status(parents::missing(parent, place, base))),
             Ok(Submitted::KeyReused) => Err(status(Problem::new(
                 Code::IdempotencyKeyReused,
                 "this idempotency key came before with another request",
@@ -293,12 +305,20 @@ pub(super) struct Submission {
     call: &'static str,
     key: Key,
     durability: Durability,
+    asked: Asked,
+}
+
+/// What the caller may submit.
+#[derive(Default)]
+pub(super) struct Asked {
+    exec_allowed: bool,
+    queues: Option<String>,
 }
 
 impl Submission {
-    pub(super) fn new(call: &'static str, key: Key, buffered: bool) -> Submission {
+    pub(super) fn new(call: &'static str, key: Key, buffered: bool, asked: Asked) -> Submission {
         let durability = if buffered { Durability::Buffered } else { Durability::Durable };
-        Submission { call, key, durability }
+        Submission { call, key, durability, asked }
     }
 }
 

@@ -48,6 +48,7 @@ use tonic::Status;
 use tonic::metadata::MetadataMap;
 use tonic::server::NamedService;
 
+use crate::auth::porter;
 use crate::http::ExecToken;
 use crate::http::compat::{Profile, Profiles};
 use crate::http::problem::Problem;
@@ -93,6 +94,7 @@ pub fn router(
     };
     router
         .layer(middleware::from_fn_with_state((relay, Door::Grpc), relay::through))
+        .layer(middleware::from_fn_with_state((service.clone(), Door::Grpc), porter))
         .layer(middleware::from_fn(only_programs))
 }
 

@@ -147,7 +147,7 @@ impl Schedules for SchedulesDoor {
 fn wanted(wire: Option<v1::Schedule>, exec_allowed: bool) -> Result<Named, Problem> {
     let mut wire = required("schedule", wire)?;
     let job = required("schedule.job", wire.job.take())?;
-    let job = intake::job(job, exec_allowed).map_err(|mut problem| {
+    let job = intake::job(job, exec_allowed, None).map_err(|mut problem| {
         problem.detail = format!("in `schedule.job`: {}", problem.detail);
         problem
     })?;

@@ -6,9 +6,12 @@
 
 use std::collections::VecDeque;
 use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures::Stream;
 use ganger_core::SessionId;
+use ganger_core::access::Caller;
 use ganger_core::message::ToLeader;
 use ganger_proto::{Down, Parcel, v1};
 use tokio::sync::oneshot;
@@ -18,6 +21,9 @@ use tracing::debug;
 
 use crate::outbox::{Item, Outbox, split};
 use crate::service::Service;
+
+/// How often it is looked whether the worker would still be let in.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The direction to the worker.
 pub(super) struct SessionStream {
@@ -37,8 +43,8 @@ impl SessionStream {
     /// Starts the direction to the leader.
     pub(super) fn start(
         service: Service,
-        session: SessionId,
-        stream: u64,
+        caller: Arc<Caller>,
+        (session, stream): (SessionId, u64),
         inbound: Streaming<v1::FromWorker>,
         outbox: Outbox,
     ) -> SessionStream {
@@ -52,6 +58,9 @@ impl SessionStream {
             let end = tokio::select! {
                 end = receive(&service, session, stream, inbound) => end,
                 () = cancel.cancelled() => Ok(()),
+                () = let_in_no_more(&service, &caller) => {
+                    Err(Status::unauthenticated("the token was revoked, or has expired"))
+                }
             };
             if let Err(status) = end {
                 debug!(worker.session = %session, "the stream of {session} ended: {status}");
@@ -103,6 +112,13 @@ impl SessionStream {
             welcome.leader.clone_from(&self.address);
         }
         message
+    }
+}
+
+/// Whoever opened a stream must be let in as long as it lives: ends once he is not.
+async fn let_in_no_more(service: &Service, caller: &Caller) {
+    while service.still_admits(caller).await {
+        tokio::time::sleep(ASK_AGAIN).await;
     }
 }
 

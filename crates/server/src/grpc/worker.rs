@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use futures::Stream;
+use ganger_core::access::Caller;
 use ganger_core::limits;
 use ganger_core::message::{Hello, ToLeader};
 use ganger_proto::v1::worker_server::Worker;
@@ -11,6 +12,7 @@ use ganger_proto::{convert, v1};
 use tonic::{Request, Response, Status, Streaming};
 
 use super::session::SessionStream;
+use crate::auth::Asking;
 use crate::coordinator_thread::Phase;
 use crate::gateway::NotOpened;
 use crate::inbox::Message;
@@ -51,18 +53,21 @@ impl Worker for WorkerDoor {
         &self,
         request: Request<Streaming<v1::FromWorker>>,
     ) -> Result<Response<Self::SessionStream>, Status> {
+        let asking = request.extensions().get::<Asking>().cloned();
+        let asking = asking.ok_or_else(|| Status::unauthenticated("nobody found out who asks"))?;
         let mut inbound = request.into_inner();
         let mut hello =
             tokio::time::timeout(HELLO_WITHIN, greeting(&mut inbound)).await.map_err(|_| {
                 Status::deadline_exceeded(format!("no hello came within {} s", HELLO_WITHIN.as_secs()))
             })??;
         self.believe(&hello)?;
+        serves_its_own(&asking.0, &hello)?;
         let outbox = self.service.gateway().open(&mut hello).map_err(not_opened)?;
         let (session, stream) = (hello.session, hello.stream);
         if !self.service.inbox().from_worker(session, stream, ToLeader::Hello(hello)).await {
             return Err(not_opened(NotOpened::NotLeading));
         }
-        let down = SessionStream::start(self.service.clone(), session, stream, inbound, outbox);
+        let down = SessionStream::start(self.service.clone(), asking.0, (session, stream), inbound, outbox);
         Ok(Response::new(Box::pin(down.into_stream())))
     }
 
@@ -87,6 +92,23 @@ async fn greeting(inbound: &mut Streaming<v1::FromWorker>) -> Result<Hello, Stat
         return Err(Status::invalid_argument("field `hello` is missing: it must be the first message"));
     };
     Ok(hello)
+}
+
+/// A worker that is confined to some queues names those that it serves, and only such.
+fn serves_its_own(caller: &Caller, hello: &Hello) -> Result<(), Status> {
+    if caller.queues.is_all() {
+        return Ok(());
+    }
+    let served = &hello.worker.queues;
+    match served.iter().find(|queue| !caller.sees(queue)) {
+        Some(queue) => {
+            Err(Status::permission_denied(format!("queue `{queue}` is not among those of this token")))
+        }
+        None if served.is_empty() => Err(Status::permission_denied(
+            "this token is confined to some queues: the worker must name those that it serves",
+        )),
+        None => Ok(()),
+    }
 }
 
 fn not_opened(reason: NotOpened) -> Status {

@@ -20,6 +20,7 @@ use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params};
 use super::{App, buffered, intake, jobs, parents};
 use crate::api::{BatchBody, BatchRequest, BatchResult, BatchSummary, Durability, FieldProblem, ProblemBody};
+use crate::auth;
 use crate::relay;
 use crate::service::ServiceError;
 
@@ -53,6 +54,7 @@ async fn batch(State(app): State<App>, params: Params, request: Request) -> Answ
         refuse_whole(&items)?;
     }
     let (waiting, specs) = waiting(&items);
+    auth::parents(&app.service, auth::queues(&headers), &specs, "/jobs").await?;
     let taken = buffered::take_batch(&app, durability, idempotency.is_some(), specs).await?;
     if let Some((intakes, durability)) = taken {
         settle(&app, &mut items, &waiting, &intakes, true);
@@ -311,7 +313,7 @@ mod tests {
     use ganger_core::{JobId, Wall};
 
     const CONTEXT: intake::Context<'_> =
-        intake::Context { now: Wall(0), traceparent: None, exec_allowed: false, items: None };
+        intake::Context { now: Wall(0), traceparent: None, exec_allowed: false, queues: None, items: None };
 
     #[test]
     fn a_batch_is_taken_at_the_bound_and_refused_one_past_it() {

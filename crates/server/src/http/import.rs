@@ -27,6 +27,7 @@ use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params};
 use super::{App, fields, intake, jobs, parents};
 use crate::api::{ImportBody, ImportError, ProblemBody};
+use crate::auth;
 use crate::service::ServiceError;
 
 /// A chunk is submitted once it holds this many bytes.
@@ -70,6 +71,11 @@ async fn import(State(app): State<App>, params: Params, request: Request) -> Ans
         let last = chunk.last;
         let through = chunk.through;
         let key = chunk_key(&app, &headers, number, &chunk)?;
+        if auth::queues(&headers).is_some() {
+            let specs: Vec<JobSpec> = chunk.jobs.iter().map(|(_, spec)| spec.clone()).collect();
+            let seen = auth::parents(&app.service, auth::queues(&headers), &specs, "").await;
+            seen.map_err(|problem| broke_off(problem, through, &tally))?;
+        }
         let submitted = submit(&app, key, chunk.jobs, &mut tally);
         if last {
             submitted.await.map_err(|problem| broke_off(problem, through, &tally))?;
@@ -301,7 +307,7 @@ mod tests {
     use ganger_core::Wall;
 
     const CONTEXT: intake::Context<'_> =
-        intake::Context { now: Wall(0), traceparent: None, exec_allowed: false, items: None };
+        intake::Context { now: Wall(0), traceparent: None, exec_allowed: false, queues: None, items: None };
 
     #[test]
     fn bad_lines_are_counted_and_skipped() {

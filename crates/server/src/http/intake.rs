@@ -11,6 +11,7 @@ use super::fields::{Object, depth};
 use super::parents;
 use super::problem::{Code, Problem};
 use crate::api::{Durability, FieldProblem, HumanDuration, Timeout};
+use crate::auth;
 
 /// Every field of a submission, as in [`crate::api::NewJobRequest`].
 const FIELDS: &[&str] = &[
@@ -51,6 +52,8 @@ pub(super) struct Context<'a> {
     pub(super) traceparent: Option<&'a str>,
     /// Whether jobs of kind `exec` are allowed to this client.
     pub(super) exec_allowed: bool,
+    /// Queues that the caller is confined to, if he is.
+    pub(super) queues: Option<&'a str>,
     /// How many jobs the request has, if it may have several: they can refer to each other.
     pub(super) items: Option<usize>,
 }
@@ -60,7 +63,7 @@ pub(super) struct Context<'a> {
 /// # Errors
 /// As for any job.
 pub(crate) fn alone(text: &str, now: Wall) -> Result<JobSpec, Problem> {
-    job(text, "", Context { now, traceparent: None, exec_allowed: true, items: None })
+    job(text, "", Context { now, traceparent: None, exec_allowed: true, items: None, queues: None })
 }
 
 /// Reads one job of many. `base` is the JSON pointer of the object within the body.
@@ -95,6 +98,7 @@ pub(super) fn job_alone(
         return Err(Problem::new(Code::Internal, "the job could not be read"));
     };
     spec.check().map_err(|error| Problem::fields(vec![at_field(base, &error)]))?;
+    auth::in_queues(context.queues, &spec.queue)?;
     if spec.kind.as_str() == "exec" && !context.exec_allowed {
         return Err(Problem::new(
             Code::ExecNotAllowed,
@@ -248,7 +252,8 @@ mod tests {
     use crate::api::{NewJobRequest, ParentRequest, RetryRequest};
 
     const NOW: Wall = Wall(1_700_000_000_000_000);
-    const CONTEXT: Context<'_> = Context { now: NOW, traceparent: None, exec_allowed: false, items: None };
+    const CONTEXT: Context<'_> =
+        Context { now: NOW, traceparent: None, exec_allowed: false, queues: None, items: None };
 
     fn take(json: &str) -> JobSpec {
         job(json, "", CONTEXT).unwrap_or_else(|p| panic!("{json}: {p:?}"))

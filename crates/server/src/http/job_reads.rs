@@ -15,6 +15,7 @@ use super::problem::{Code, Problem};
 use super::request::{Answer, Params, Segment};
 use super::shown::{self, Include};
 use crate::api::{AttemptBody, AttemptsBody, ExplainBody, JobBody, ProblemBody};
+use crate::auth::Asking;
 
 /// Longest `?wait=`.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -35,14 +36,14 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[utoipa::path(get, path = "/v1/jobs/{id}", tag = "jobs",
     params(("id" = String, Path), ("wait" = Option<String>, Query, description = "A duration up to 60s")),
     responses((status = 200, body = JobBody), (status = 404, body = ProblemBody)))]
-async fn get(State(app): State<App>, Segment(id): Segment, params: Params) -> Answer {
+async fn get(State(app): State<App>, Segment(id): Segment, asking: Asking, params: Params) -> Answer {
     params.only(&["wait"])?;
     let id = job_id(&id)?;
     let view = match params.duration("wait", LONGEST_WAIT)? {
         None => app.service.job(id).await?,
         Some(wait) => app.service.wait(id, wait).await?,
     };
-    let body = shown::job(view.stored, view.progress, view.worker, Include::ALL, app.now().wall);
+    let body = shown::job(view.stored, view.progress, view.worker, Include::of(&asking), app.now().wall);
     Ok(Json(body).into_response())
 }
 

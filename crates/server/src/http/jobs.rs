@@ -18,6 +18,7 @@ use super::shown::{self, Include};
 use super::{App, buffered, exec_token, fields, intake, parents};
 use crate::accelerator::Taken;
 use crate::api::{CancelBody, Durability, JobBody, NewJobRequest, ProblemBody, SubmittedBody};
+use crate::auth;
 use crate::service::Cancelled;
 
 /// A payload at its limit and everything else a job can say.
@@ -64,6 +65,7 @@ async fn submit(State(app): State<App>, params: Params, request: Request) -> Ans
     let now = app.now().wall;
     let (spec, durability) = intake::job_alone(fields::text(&bytes)?, "", context(&app, &headers, now))?;
     let idempotency = request::idempotency(&headers, now, "POST /v1/jobs", &bytes)?;
+    auth::parents(&app.service, auth::queues(&headers), std::slice::from_ref(&spec), "").await?;
     let receipt = Receipt::of(&spec);
     let specs = match buffered::take(&app.service, durability, idempotency.is_some(), vec![spec]).await? {
         Taken::Not(specs) => specs,
@@ -145,6 +147,7 @@ pub(super) fn context<'a>(app: &App, headers: &'a HeaderMap, now: Wall) -> intak
         now,
         traceparent: trace.filter(|text| intake::is_traceparent(text)),
         exec_allowed: exec_token::allows(app.options.exec_token.as_ref(), headers),
+        queues: auth::queues(headers),
         items: None,
     }
 }
@@ -258,18 +261,20 @@ async fn cancel(app: &App, id: &str, params: &Params, request: Request) -> Answe
 #[utoipa::path(post, path = "/v1/jobs/{id}:replay", tag = "jobs", params(("id" = String, Path)),
     responses((status = 200, body = JobBody), (status = 409, body = ProblemBody)))]
 async fn replay(app: &App, id: &str, params: &Params, request: Request) -> Answer {
+    let include = included(&request);
     let id = prepare(id, params, request).await?;
     app.service.replay(id).await?;
-    show(app, id).await
+    show(app, id, include).await
 }
 
 /// Make a waiting job due now
 #[utoipa::path(post, path = "/v1/jobs/{id}:run-now", tag = "jobs", params(("id" = String, Path)),
     responses((status = 200, body = JobBody), (status = 409, body = ProblemBody)))]
 async fn run_now(app: &App, id: &str, params: &Params, request: Request) -> Answer {
+    let include = included(&request);
     let id = prepare(id, params, request).await?;
     app.service.run_now(id).await?;
-    show(app, id).await
+    show(app, id, include).await
 }
 
 /// Delete a final job
@@ -295,8 +300,14 @@ pub(super) fn job_id(text: &str) -> Result<JobId, Problem> {
     text.parse().map_err(|error| Problem::new(Code::InvalidParameter, format!("{error}")))
 }
 
-async fn show(app: &App, id: JobId) -> Answer {
+/// What this caller may see of a job.
+fn included(request: &Request) -> Include {
+    let nothing = Include { payload: false, result: false };
+    request.extensions().get::<auth::Asking>().map_or(nothing, Include::of)
+}
+
+async fn show(app: &App, id: JobId, include: Include) -> Answer {
     let view = app.service.job(id).await?;
-    let body = shown::job(view.stored, view.progress, view.worker, Include::ALL, app.now().wall);
+    let body = shown::job(view.stored, view.progress, view.worker, include, app.now().wall);
     Ok(Json(body).into_response())
 }

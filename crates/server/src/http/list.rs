@@ -18,6 +18,7 @@ use super::request::{self, Answer, Params};
 use super::shown::{self, Include};
 use super::{App, cursor};
 use crate::api::{JobPage, ProblemBody, ScanBody};
+use crate::auth::Asking;
 
 /// What says which jobs, here and wherever jobs are looked for.
 pub(super) const FILTERS: [&str; 8] =
@@ -46,14 +47,15 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         ("include" = Option<String>, Query, description = "payload, result or both"),
     ),
     responses((status = 200, body = JobPage), (status = 400, body = ProblemBody)))]
-async fn list(State(app): State<App>, params: Params) -> Answer {
+async fn list(State(app): State<App>, asking: Asking, params: Params) -> Answer {
     params.only(&[&FILTERS[..], &["limit", "cursor", "include"]].concat())?;
     let mut query = ListQuery { limit: request::limit(&params, limits::PAGE_MAX)?, ..query(&params)? };
     if let Some(text) = params.one("cursor")? {
         query.before = Some(cursor::decode(&query, text)?);
     }
     let include = include(&params)?;
-    let page = app.service.list(query.clone()).await?;
+    let mut page = app.service.list(query.clone()).await?;
+    page.jobs.retain(|job| asking.0.sees(&job.spec.queue));
     let now = app.now().wall;
     let next_cursor = page.next.map(|id| cursor::encode(&query, id));
     let link = next_cursor.as_deref().map(|next| next_link(&params, next));

@@ -2,11 +2,13 @@
 //!
 //! ```text
 //!  request ─▶ cors ─▶ observe (id, time, problems, headers) ─▶ catch panic ─▶ guard (bounds, host, origin)
-//!                ─▶ relay (unless this server leads) ─▶ route ─▶ fields/intake (every mistake named) ─▶ Service ─▶ api body
+//!                ─▶ porter (who asks, may he) ─▶ relay (unless this server leads) ─▶ route
+//!                ─▶ fields/intake (every mistake named) ─▶ Service ─▶ api body
 //! ```
 //! Handlers know nothing of how [`Service`] works: they read, call and show. Custom verbs
 //! (`/v1/jobs/{id}:cancel`) share one captured segment with the id, so each resource splits its own.
 
+mod auth;
 mod batch;
 pub(crate) mod buffered;
 pub mod claim;
@@ -46,6 +48,8 @@ mod schedules;
 mod shown;
 mod stats;
 mod timeseries;
+mod tokens;
+mod users;
 mod views;
 mod workers;
 
@@ -71,6 +75,7 @@ pub(crate) use from_inbox::from_inbox;
 pub use guard::HostPolicy;
 pub(crate) use intake::alone as read_job;
 
+use crate::auth::porter;
 use crate::metrics::Metrics;
 use crate::relay::{self, Door, Relay};
 use crate::service::Service;
@@ -174,6 +179,7 @@ fn assemble(service: Service, options: HttpOptions, events: events::Hub) -> Rout
     router
         // Outside the relay: what is only buffered needs no leader.
         .layer(middleware::from_fn_with_state(app.clone(), buffered::without_a_leader))
+        .layer(middleware::from_fn_with_state((app.service.clone(), Door::Rest), porter))
         .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
         .layer(CatchPanicLayer::custom(observe::panicked))
         .layer(middleware::from_fn_with_state(app.clone(), observe::observe))

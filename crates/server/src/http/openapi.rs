@@ -11,8 +11,9 @@ use utoipa_axum::routes;
 use super::compat::{self, Profiles};
 use super::problem::PROBLEM_JSON;
 use super::{
-    App, batch, claim, cluster, event_stream, export, failures, health, histogram, import, job_reads, jobs,
-    keys, kinds, list, operations, page, queues, related, schedules, stats, timeseries, views, workers,
+    App, auth, batch, claim, cluster, event_stream, export, failures, health, histogram, import, job_reads,
+    jobs, keys, kinds, list, operations, page, queues, related, schedules, stats, timeseries, tokens, users,
+    views, workers,
 };
 
 #[derive(OpenApi)]
@@ -47,6 +48,9 @@ pub(super) fn routes(doors: Profiles) -> OpenApiRouter<App> {
         .merge(stats::routes())
         .merge(timeseries::routes())
         .merge(cluster::routes())
+        .merge(auth::routes())
+        .merge(users::routes())
+        .merge(tokens::routes())
         .merge(event_stream::routes())
         .merge(health::routes())
         .merge(page::routes())

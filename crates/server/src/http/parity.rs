@@ -80,6 +80,10 @@ const ALONE: &[(&str, &str)] = &[
     ("/v1/events", "server-sent events, for browsers and curl"),
     ("/v1/queues/{queue}:claim", "the worker protocol over HTTP; over gRPC it is Worker/Session"),
     ("/v1/leases/", "the same"),
+    ("/v1/auth:", "logins are of people, in browsers and at terminals; programs show tokens, over gRPC too"),
+    ("/v1/whoami", "the same"),
+    ("/v1/users", "what an administrator does"),
+    ("/v1/tokens", "what an administrator does"),
     ("/v1/openapi.json", "describes REST"),
     ("/v1/docs", "describes REST"),
 ];

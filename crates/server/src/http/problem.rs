@@ -94,6 +94,15 @@ codes! {
     /// A server that does not belong to the cluster.
     RelayRefused "relay_refused" UNAUTHORIZED false "The request was not relayed by a server of this cluster"
         "Clients must not send Ganger-Relay. Servers need the same cluster secret, and clocks within 30 s of each other.";
+    /// Nobody knows who asks.
+    Unauthenticated "unauthenticated" UNAUTHORIZED false "This server wants to know who asks"
+        "Send `Authorization: Bearer <token>`; `ganger token create` makes one, and the first is in the data directory of the server.";
+    /// Name, password or refresh token is wrong.
+    LoginRefused "login_refused" UNAUTHORIZED false "The login was refused"
+        "Check name and password, or log in again; an administrator can set another password with `ganger user set`.";
+    /// Whoever asks may not do that.
+    Forbidden "forbidden" FORBIDDEN false "The caller may not do this"
+        "GET /v1/whoami tells what this caller may do; an administrator can give a token or user another role.";
     /// A job must not run a command for just anyone.
     ExecNotAllowed "exec_not_allowed" FORBIDDEN false "Jobs of kind exec are not allowed here"
         "`ganger run` sends the token by itself; others send the content of the token file, which `ganger dev` names at its start, as X-Ganger-Exec-Token.";
@@ -124,6 +133,12 @@ codes! {
     /// The schedule does not exist.
     NoSuchSchedule "no_such_schedule" NOT_FOUND false "There is no such schedule"
         "List the schedules with GET /v1/schedules.";
+    /// The user does not exist.
+    NoSuchUser "no_such_user" NOT_FOUND false "There is no such user"
+        "List the users with GET /v1/users.";
+    /// The token does not exist.
+    NoSuchToken "no_such_token" NOT_FOUND false "There is no such token"
+        "List the tokens with GET /v1/tokens.";
     /// The job ended without a result.
     NoResult "no_result" NOT_FOUND false "The job has no result"
         "Only a job that succeeded has one; see its attempts for why it did not.";
@@ -148,6 +163,9 @@ codes! {
     /// The queue takes nothing new.
     QueueDraining "queue_draining" CONFLICT false "The queue is draining and takes nothing new"
         "Resume the queue with POST /v1/queues/{queue}:resume, or use another one.";
+    /// A user of that name exists.
+    UserExists "user_exists" CONFLICT false "There is a user of that name already"
+        "Change him with PUT /v1/users/{name}, or choose another name.";
     /// A schedule of that name exists.
     ScheduleExists "schedule_exists" CONFLICT false "There is a schedule of that name already"
         "Change it with PUT /v1/schedules/{name}, or choose another name.";
@@ -182,6 +200,9 @@ codes! {
     /// The headers are larger than allowed.
     HeadersTooLarge "headers_too_large" REQUEST_HEADER_FIELDS_TOO_LARGE false "The headers are too large"
         "Send fewer or shorter headers.";
+    /// More requests, or failed logins, than allowed.
+    RateLimited "rate_limited" TOO_MANY_REQUESTS true "Too many requests in too short a time"
+        "Wait as long as Retry-After says; an administrator can give a token a higher rate.";
     /// Too much waits to be written.
     Overloaded "overloaded" TOO_MANY_REQUESTS true "Too many requests are waiting to be written"
         "Wait as long as Retry-After says, then send the same request again.";
@@ -239,13 +260,15 @@ pub struct Problem {
     pub errors: Vec<FieldProblem>,
     /// Where a filter stops making sense.
     pub filter: Option<Box<FilterError>>,
+    /// Seconds after which to try again, where it is known.
+    pub after: Option<u64>,
 }
 
 impl Problem {
     /// A problem of that sort.
     #[must_use]
     pub fn new(code: Code, detail: impl Into<String>) -> Problem {
-        Problem { code, detail: detail.into(), errors: Vec::new(), filter: None }
+        Problem { code, detail: detail.into(), errors: Vec::new(), filter: None, after: None }
     }
 
     /// Fields that are not valid, at least one.
@@ -260,7 +283,7 @@ impl Problem {
         if errors.len() > 1 {
             detail.push_str(&format!(" (and {} more)", errors.len() - 1));
         }
-        Problem { code: Code::ValidationFailed, detail, errors, filter: None }
+        Problem { code: Code::ValidationFailed, detail, errors, filter: None, after: None }
     }
 
     /// A parameter that cannot be read.
@@ -272,6 +295,7 @@ impl Problem {
             errors: vec![FieldProblem::new(format!("?{name}"), detail.clone())],
             detail: format!("`{name}` {detail}"),
             filter: None,
+            after: None,
         }
     }
 
@@ -284,7 +308,15 @@ impl Problem {
             errors: vec![FieldProblem::new(pointer, detail.clone())],
             detail,
             filter: Some(Box::new(error)),
+            after: None,
         }
+    }
+
+    /// The same, with so many seconds after which to try again.
+    #[must_use]
+    pub fn after(mut self, seconds: u64) -> Problem {
+        self.after = Some(seconds);
+        self
     }
 
     /// As it travels.
@@ -316,7 +348,11 @@ impl Problem {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
         headers.insert(CODE, HeaderValue::from_static(self.code.as_str()));
         if self.code.retryable() {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER));
+            let after = self.after.map_or(HeaderValue::from_static(RETRY_AFTER), HeaderValue::from);
+            headers.insert(header::RETRY_AFTER, after);
+        }
+        if self.code.status() == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ganger\""));
         }
         response.extensions_mut().insert(self);
         response

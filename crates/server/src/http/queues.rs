@@ -17,6 +17,7 @@ use super::request::{self, Answer, Params, SMALL_BODY, Segment, Verbs};
 use crate::api::{
     AgeingBody, OrNone, ProblemBody, PurgeBody, QueueBody, QueueLimitsPut, QueuePut, QueuesBody, RetentionPut,
 };
+use crate::auth::Asking;
 
 /// What can be done with a queue.
 pub(super) const VERBS: Verbs = Verbs {
@@ -49,9 +50,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 ///
 /// Every queue that was ever set or holds a job.
 #[utoipa::path(get, path = "/v1/queues", tag = "queues", responses((status = 200, body = QueuesBody)))]
-async fn list(State(app): State<App>, params: Params) -> Answer {
+async fn list(State(app): State<App>, asking: Asking, params: Params) -> Answer {
     params.only(&[])?;
-    let items = app.service.queues().await?.into_iter().map(QueueBody::from).collect();
+    let seen = app.service.queues().await?.into_iter().filter(|view| asking.0.sees(&view.queue));
+    let items = seen.map(QueueBody::from).collect();
     Ok(Json(QueuesBody { items }).into_response())
 }
 

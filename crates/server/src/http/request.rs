@@ -19,6 +19,7 @@ use super::fields::{self, Object};
 use super::observe::RouteLabel;
 use super::problem::{Code, Problem};
 use crate::api::duration;
+use crate::auth;
 use crate::relay;
 
 /// A body arrives within this.
@@ -280,8 +281,7 @@ pub(super) fn idempotency(
         return refused(&format!("has {} bytes, the limit is {}", key.len(), limits::KEY_BYTES));
     }
     Ok(Some(Idempotency {
-        // Until tokens exist there is one caller: whoever reaches the server.
-        scope: "anyone".into(),
+        scope: auth::caller(headers).into(),
         key,
         fingerprint: fingerprint(route, body),
         until: now + limits::IDEMPOTENCY_KEPT,

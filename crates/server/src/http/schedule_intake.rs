@@ -156,7 +156,8 @@ mod tests {
     use super::*;
 
     fn read(json: &str) -> Result<Read, Problem> {
-        let context = Context { now: Wall(0), traceparent: None, exec_allowed: false, items: None };
+        let context =
+            Context { now: Wall(0), traceparent: None, exec_allowed: false, queues: None, items: None };
         schedule(json, None, context)
     }
 

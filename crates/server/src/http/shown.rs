@@ -7,6 +7,7 @@ use ganger_store::read::StoredJob;
 use serde_json::value::RawValue;
 
 use crate::api::{HumanDuration, JobBody, OriginBody, ProgressBody, RetryBody, Timeout};
+use crate::auth::Asking;
 
 /// Which of the larger parts of a job to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,11 @@ pub(super) struct Include {
 impl Include {
     /// Both.
     pub(super) const ALL: Include = Include { payload: true, result: true };
+
+    /// What this caller may see.
+    pub(super) fn of(asking: &Asking) -> Include {
+        Include { payload: asking.reads_payloads(), result: asking.reads_payloads() }
+    }
 }
 
 /// The body of a job at that moment. `worker` is the name of whoever runs it; without it, its session is shown.

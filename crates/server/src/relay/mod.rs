@@ -212,7 +212,8 @@ pub async fn through(State((relay, door)): State<(Relay, Door)>, request: Reques
 }
 
 impl Door {
-    fn refuse(self, problem: Problem) -> Response {
+    /// A refusal in that form.
+    pub(crate) fn refuse(self, problem: Problem) -> Response {
         match self {
             Door::Rest => problem.into_response(),
             Door::Grpc => grpc::refusal(problem),

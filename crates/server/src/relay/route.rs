@@ -46,8 +46,17 @@ pub(crate) enum Reading {
 }
 
 /// Paths below these tell about the server that was asked, never change, or are in the store for everyone.
-const HERE: &[&str] =
-    &["/livez", "/readyz", "/metrics", HEALTH, "/v1/cluster", "/v1/stats/timeseries", "/v1/docs", "/ui"];
+const HERE: &[&str] = &[
+    "/livez",
+    "/readyz",
+    "/metrics",
+    HEALTH,
+    "/v1/cluster",
+    "/v1/stats/timeseries",
+    "/v1/docs",
+    "/v1/whoami",
+    "/ui",
+];
 /// The health protocol of gRPC.
 const HEALTH: &str = "/grpc.health.v1.Health";
 /// The same of calls.
@@ -163,7 +172,7 @@ fn is_here(path: &str) -> bool {
 /// second `:log` logs twice.
 fn repeats(method: &Method, path: &str) -> Again {
     if *method == Method::PUT
-        && ["/v1/queues/", "/v1/kinds/", "/v1/views/", "/v1/schedules/"]
+        && ["/v1/queues/", "/v1/kinds/", "/v1/views/", "/v1/schedules/", "/v1/users/"]
             .iter()
             .any(|head| path.starts_with(head))
     {

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 use tracing::error;
 
 use super::{ServerError, ServerOptions, is_loopback};
+use crate::auth::AuthOptions;
 use crate::coordinator_thread::Phase;
 use crate::election::{Pulse, Seat};
 use crate::inbox::Inbox;
@@ -29,6 +30,8 @@ pub struct Exposure<'a> {
     pub advertise: Option<&'a str>,
     /// Whether an address that others can reach is allowed although nobody is asked who he is.
     pub insecure_no_auth: bool,
+    /// Whether everybody is asked who he is.
+    pub auth: bool,
 }
 
 impl<'a> Exposure<'a> {
@@ -40,6 +43,7 @@ impl<'a> Exposure<'a> {
             cluster_secret: options.cluster_secret.as_deref(),
             advertise: options.advertise.as_deref(),
             insecure_no_auth: options.insecure_no_auth,
+            auth: matches!(options.auth, AuthOptions::Required { .. }),
         }
     }
 
@@ -54,6 +58,7 @@ impl<'a> Exposure<'a> {
         }
         if let Some(open) = self.listen.iter().find(|address| !is_loopback(address))
             && !self.insecure_no_auth
+            && !self.auth
         {
             return Err(ServerError::NotLoopback(*open));
         }

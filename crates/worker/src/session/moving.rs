@@ -31,7 +31,7 @@ impl Driver {
         tracing::info!("moves to the leader at {}", probe.leader.url);
         desk.session.disconnected();
         desk.outbox.clear();
-        self.wire = Some(Wire::dial(self.ways.addresses.move_to(probe.leader)));
+        self.wire = Some(Wire::dial(self.ways.addresses.move_to(probe.leader), self.ways.credential.clone()));
         self.stand(desk, None);
     }
 }

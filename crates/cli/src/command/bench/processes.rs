@@ -32,7 +32,7 @@ impl Directory {
     /// Starts a server of this target and a worker in it.
     pub(super) async fn start(self, target: &Target, threads: u16) -> Fallible<Processes> {
         let flags = target.flags();
-        let mut args = vec!["server", "--listen", "127.0.0.1:0", "-o", "json"];
+        let mut args = vec!["server", "--auth", "off", "--listen", "127.0.0.1:0", "-o", "json"];
         args.extend(flags.iter().map(String::as_str));
         let mut server = self.command(target, &args)?;
         let url = first_line(&mut server).await?;

@@ -132,6 +132,7 @@ impl Start {
     async fn start(&self, context: &Context) -> Fallible<WorkerHandle> {
         let config = &context.config;
         let mut worker = ganger_worker::Worker::connect(config.url.value.to_string())
+            .credential(crate::token::credential(config)?)
             .name(self.name.clone().unwrap_or_else(default_name))
             .queues(self.queues.iter().map(ToString::to_string))
             .labels(self.labels.clone())

@@ -42,7 +42,7 @@ pub(super) async fn run(context: &Context, start: &Start, processes: u16) -> Fal
         command
     };
     let stop = CancellationToken::new();
-    let report = report_to(context.config.url.value.to_string());
+    let report = report_to(context.config.url.value.to_string(), crate::token::credential(&context.config)?);
     let mut supervised = Box::pin(supervise(options, stop.clone(), make_command, report));
     tokio::select! {
         () = &mut supervised => return Ok(Exit::Success),

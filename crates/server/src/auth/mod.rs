@@ -1,0 +1,249 @@
+//! Finding out who asks.
+//!
+//! ```text
+//!  request ─▶ porter ─▶ the table: open to all? ─▶ recognise (token, login) ─▶ may he? ─▶ is the queue, or the job, his? ─▶ door
+//! ```
+//! Every server asks for itself, standbys too; what they relay carries the caller's own token under the seal, and the leader asks
+//! again. So a token that is revoked is refused by the leader at once, and by the others within [`directory::FRESH`].
+//!
+//! **What can go wrong.** A store that does not answer must not lock everybody out: what was read last is believed for a
+//! minute. A password that is wrong takes as long as one that is right, and a user who is not there as long as one who is.
+//! A refusal never says which of the two it was.
+
+mod directory;
+mod jwt;
+mod password;
+mod porter;
+mod start;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::http::{HeaderMap, header};
+use ganger_core::access::throttle::{Failures, Pace};
+use ganger_core::access::{Caller, SecretHash, Token, TokenText};
+use ganger_core::{Mono, Now, Wall, limits};
+use sha2::{Digest as _, Sha256};
+
+pub(crate) use directory::{Directory, Seen, read as read_directory};
+pub(crate) use jwt::{Claims, SigningKey};
+pub(crate) use password::Passwords;
+pub use porter::Asking;
+pub(crate) use porter::{caller, in_queues, parents, porter, queues};
+pub(crate) use start::introduce;
+
+use crate::http::compat::{Profile, Profiles};
+use crate::http::problem::{Code, Problem};
+
+/// Whether anybody is asked who he is.
+#[derive(Clone, Default)]
+pub enum AuthOptions {
+    /// Nobody: whoever reaches the server may do everything.
+    #[default]
+    Open,
+    /// Everybody.
+    Required {
+        /// Access tokens of other issuers are accepted if signed with this (HS256).
+        jwt_secret: Option<String>,
+        /// Keeps the first token, which is made when there are no tokens and no users. It is called before the token holds.
+        first_token: KeepToken,
+    },
+}
+
+/// Keeps a token for a person to find.
+pub type KeepToken = Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
+
+impl fmt::Debug for AuthOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AuthOptions::Open => "Open",
+            AuthOptions::Required { .. } => "Required",
+        })
+    }
+}
+
+/// What recognising needs. Cheap to clone.
+#[derive(Clone)]
+pub struct Auth(Arc<Inner>);
+
+struct Inner {
+    required: bool,
+    /// Compatible doors that ask nobody.
+    open_doors: Profiles,
+    jwt_secret: Option<String>,
+    directory: Directory,
+    passwords: Passwords,
+    by_address: Mutex<Failures<IpAddr>>,
+    by_user: Mutex<Failures<String>>,
+    paces: Mutex<HashMap<String, Pace>>,
+    /// When tokens were used, as far as it was not written down.
+    used: Mutex<HashMap<String, Wall>>,
+    /// Users and tokens are read, changed and written: one at a time. True if nobody knows what became of the last write.
+    changes: tokio::sync::Mutex<bool>,
+}
+
+impl Auth {
+    /// Asks as these options say, but not at these of the compatible doors.
+    #[must_use]
+    pub fn new(options: &AuthOptions, open_doors: Profiles) -> Auth {
+        let (required, jwt_secret) = match options {
+            AuthOptions::Open => (false, None),
+            AuthOptions::Required { jwt_secret, .. } => (true, jwt_secret.clone()),
+        };
+        Auth(Arc::new(Inner {
+            required,
+            open_doors,
+            jwt_secret,
+            directory: Directory::default(),
+            passwords: Passwords::default(),
+            by_address: Mutex::new(Failures::new(limits::ADDRESS_WAITS)),
+            by_user: Mutex::new(Failures::new(limits::USER_WAITS)),
+            paces: Mutex::default(),
+            used: Mutex::default(),
+            changes: tokio::sync::Mutex::new(false),
+        }))
+    }
+
+    /// Whether anybody is asked.
+    #[must_use]
+    pub fn is_required(&self) -> bool {
+        self.0.required
+    }
+
+    /// Whether the compatible door at that path asks nobody.
+    pub(crate) fn is_open_door(&self, path: &str) -> bool {
+        Profile::of(path).is_some_and(|profile| self.0.open_doors.has(profile))
+    }
+
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.0.directory
+    }
+
+    pub(crate) fn passwords(&self) -> &Passwords {
+        &self.0.passwords
+    }
+
+    pub(crate) fn changes(&self) -> &tokio::sync::Mutex<bool> {
+        &self.0.changes
+    }
+
+    /// Who shows this, by what is known.
+    pub(crate) fn recognise(
+        &self,
+        seen: &Seen,
+        headers: &HeaderMap,
+        from: Option<IpAddr>,
+        now: Now,
+    ) -> Result<Caller, Problem> {
+        let shown = credential(headers)?;
+        let found = if let Some(text) = TokenText::parse(&shown) {
+            let token = seen.tokens.get(text.id);
+            let caller = token.and_then(|token| token.admits(text.id, &hash(text.secret), now.wall));
+            if let (Some(token), Some(_)) = (token, &caller) {
+                self.paced(text.id, token, now)?;
+            }
+            caller
+        } else {
+            jwt::verify(&shown, seen, self.0.jwt_secret.as_deref(), now.wall)
+        };
+        found.ok_or_else(|| {
+            let wait = from.map(|from| {
+                let mut failures = locked(&self.0.by_address);
+                failures.failed(from, now.mono);
+                failures.wait(&from, now.mono)
+            });
+            match wait {
+                Some(wait) if !wait.is_zero() => too_fast(wait),
+                Some(_) | None => {
+                    Problem::new(Code::Unauthenticated, "the token is not known, or not any more")
+                }
+            }
+        })
+    }
+
+    /// Counts a request of a token, and notes that it is used.
+    fn paced(&self, id: &str, token: &Token, now: Now) -> Result<(), Problem> {
+        let stale = token.used_at.is_none_or(|at| now.wall.since(at) >= directory::USED_WITHIN);
+        if stale {
+            locked(&self.0.used).insert(id.into(), now.wall);
+        }
+        let Some(rate) = token.rate else { return Ok(()) };
+        let counted = locked(&self.0.paces).entry(id.into()).or_default().count(rate, now.mono);
+        counted.map_err(too_fast)
+    }
+
+    /// Uses of tokens that were not written down; from now on they are.
+    pub(crate) fn take_used(&self) -> HashMap<String, Wall> {
+        std::mem::take(&mut *locked(&self.0.used))
+    }
+
+    /// Whether somebody may try to log in.
+    pub(crate) fn may_try(&self, user: &str, from: Option<IpAddr>, now: Mono) -> Result<(), Problem> {
+        let by_address = from.map(|from| locked(&self.0.by_address).wait(&from, now)).unwrap_or_default();
+        let wait = by_address.max(locked(&self.0.by_user).wait(&user.to_owned(), now));
+        if wait.is_zero() { Ok(()) } else { Err(too_fast(wait)) }
+    }
+
+    /// What came of a try.
+    pub(crate) fn tried(&self, user: &str, from: Option<IpAddr>, succeeded: bool, now: Mono) {
+        let (mut by_user, mut by_address) = (locked(&self.0.by_user), locked(&self.0.by_address));
+        if succeeded {
+            by_user.succeeded(&user.to_owned());
+            // The address stays under suspicion: whoever knows one password may be guessing others.
+            return;
+        }
+        by_user.failed(user.to_owned(), now);
+        if let Some(from) = from {
+            by_address.failed(from, now);
+        }
+    }
+}
+
+impl fmt::Debug for Auth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Auth").field("required", &self.0.required).finish_non_exhaustive()
+    }
+}
+
+/// By which a secret is known.
+pub(crate) fn hash(secret: &str) -> SecretHash {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+/// What the caller shows: a bearer token, or the cookie of a page of ours.
+fn credential(headers: &HeaderMap) -> Result<String, Problem> {
+    let missing = || Problem::new(Code::Unauthenticated, "the request carries no token");
+    let mut given = headers.get_all(header::AUTHORIZATION).iter();
+    let Some(value) = given.next() else { return cookie(headers).ok_or_else(missing) };
+    let text = value.to_str().unwrap_or_default();
+    let (scheme, token) = text.split_once(' ').unwrap_or_default();
+    if given.next().is_some() || !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(Problem::new(Code::Unauthenticated, "it takes one `Authorization: Bearer <token>`"));
+    }
+    if token.len() > limits::ACCESS_BYTES {
+        return Err(Problem::new(Code::Unauthenticated, "the token is too long to be one"));
+    }
+    Ok(token.trim().to_owned())
+}
+
+/// The cookie that a page of ours is recognised by. The guard has let only such pages through.
+pub(crate) const COOKIE: &str = "ganger-access";
+
+fn cookie(headers: &HeaderMap) -> Option<String> {
+    let pairs = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = pairs.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value.to_owned())
+}
+
+fn too_fast(wait: std::time::Duration) -> Problem {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    Problem::new(Code::RateLimited, format!("too many at a time; the next may come in {seconds} s"))
+        .after(seconds)
+}
+
+/// A panic while the lock is held leaves whole entries, never half of one.
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

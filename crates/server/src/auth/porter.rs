@@ -1,0 +1,243 @@
+//! The porter of every door: who asks, and may he?
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use axum::middleware::Next;
+use axum::response::Response;
+use ganger_core::JobId;
+use ganger_core::access::policy::{self, Found};
+use ganger_core::access::{Access, Caller, Permission, Permissions, QueueScope, Role, Who};
+use ganger_core::dependency::{self, Place};
+use ganger_core::job::JobSpec;
+use ganger_core::name::QueueName;
+
+use crate::http::parents::missing;
+use crate::http::problem::{Code, Problem};
+use crate::listener::Peer;
+use crate::relay::{Door, Relayed};
+use crate::service::{Service, ServiceError};
+
+/// Who asks, as text; absent where nobody is asked.
+const CALLER: HeaderName = HeaderName::from_static("ganger-caller");
+/// Queues that he is confined to, with commas between; absent if he is not.
+const QUEUES: HeaderName = HeaderName::from_static("ganger-queues");
+
+/// Who asks, as every door finds it beside its request.
+#[derive(Clone, Debug)]
+pub struct Asking(pub Arc<Caller>);
+
+impl Asking {
+    /// Whether he may see what is in jobs.
+    pub(crate) fn reads_payloads(&self) -> bool {
+        self.0.may.contains(Permission::ReadPayload)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Asking {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Asking, Problem> {
+        // A door without a porter lets nobody in.
+        let found = parts.extensions.get::<Asking>().cloned();
+        found.ok_or_else(|| Problem::new(Code::Unauthenticated, "nobody found out who asks"))
+    }
+}
+
+/// The layer.
+pub(crate) async fn porter(
+    State((service, door)): State<(Service, Door)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    parts.headers.remove(CALLER);
+    parts.headers.remove(QUEUES);
+    let admitted = match service.auth().is_required() {
+        false => Ok(Caller::anyone()),
+        true => admit(&service, &parts).await,
+    };
+    match admitted {
+        Ok(caller) => {
+            note(&mut parts.headers, &caller);
+            parts.extensions.insert(Asking(Arc::new(caller)));
+            next.run(Request::from_parts(parts, body)).await
+        }
+        Err(problem) => door.refuse(problem),
+    }
+}
+
+/// Whose request it is, for those who only see its headers: idempotency keys of different callers never meet, and jobs go to
+/// queues of the caller only. Nobody but the porter writes these headers.
+fn note(headers: &mut HeaderMap, caller: &Caller) {
+    if caller.who != Who::Anyone {
+        let who = caller.who.to_string();
+        let plain = HeaderValue::from_str(&who).ok();
+        // A name from elsewhere may have any characters.
+        let who = plain.or_else(|| HeaderValue::from_str(&format!("{:x?}", super::hash(&who))).ok());
+        headers.extend(who.map(|who| (CALLER, who)));
+    }
+    if !caller.queues.is_all() {
+        let globs = HeaderValue::from_str(&caller.queues.globs().join(","));
+        // Globs are plain text; if they were not, no queue would be his.
+        headers.insert(QUEUES, globs.unwrap_or(HeaderValue::from_static("")));
+    }
+}
+
+/// Whose idempotency keys a request brings.
+pub(crate) fn caller(headers: &HeaderMap) -> &str {
+    headers.get(CALLER).and_then(|who| who.to_str().ok()).unwrap_or("anyone")
+}
+
+/// The queues that a request is confined to, if it is, as [`in_queues`] reads them.
+pub(crate) fn queues(headers: &HeaderMap) -> Option<&str> {
+    headers.get(QUEUES).map(|globs| globs.to_str().unwrap_or_default())
+}
+
+/// Whether a queue is among those that a request is confined to.
+///
+/// # Errors
+/// It is not.
+pub(crate) fn in_queues(queues: Option<&str>, queue: &QueueName) -> Result<(), Problem> {
+    let Some(globs) = queues else { return Ok(()) };
+    match QueueScope::parse(globs.split(',')) {
+        Ok(scope) if scope.contains(queue) => Ok(()),
+        Ok(_) | Err(_) => {
+            let detail = format!("queue `{queue}` is not among those of this caller");
+            Err(Problem::new(Code::Forbidden, detail))
+        }
+    }
+}
+
+/// Whether the parents that jobs wait for are all of queues that the request is confined to. One that is not is not there.
+///
+/// # Errors
+/// The first that is not.
+pub(crate) async fn parents(
+    service: &Service,
+    queues: Option<&str>,
+    specs: &[JobSpec],
+    base: &str,
+) -> Result<(), Problem> {
+    if queues.is_none() {
+        return Ok(());
+    }
+    for (job, spec) in specs.iter().enumerate() {
+        let named = spec.depends_on.iter().enumerate();
+        for (nth, parent) in named.filter(|(_, parent)| dependency::referenced(parent.job).is_none()) {
+            let seen = match service.job(parent.job).await {
+                Ok(view) => in_queues(queues, &view.stored.spec.queue).is_ok(),
+                Err(ServiceError::NoSuchJob(_)) => false,
+                Err(error) => return Err(error.into()),
+            };
+            if !seen {
+                return Err(missing(parent.job, Place { job, nth }, base));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn admit(service: &Service, request: &Parts) -> Result<Caller, Problem> {
+    let (method, uri, headers) = (&request.method, &request.uri, &request.headers);
+    let found = policy::find(method.as_str(), uri.path());
+    let relayed = request.extensions.get::<Relayed>().is_some();
+    let from = request.extensions.get::<Peer>().map(|peer| peer.0.ip());
+    if found == Found::Operation(Access::Open) || is_local_metrics(service, uri, headers, from, relayed) {
+        return Ok(Caller { may: Permissions::NONE, ..Caller::anyone() });
+    }
+    if service.auth().is_open_door(uri.path()) {
+        return Ok(Caller { may: Role::Submitter.permissions(), ..Caller::anyone() });
+    }
+    // Who he is comes first: nobody learns what there is before he is known.
+    let caller = service.recognise(headers, from).await?;
+    let access = match found {
+        Found::Operation(access) => access,
+        Found::OtherMethod => {
+            let detail = format!("`{}` has no method {method}", shown(uri));
+            return Err(Problem::new(Code::MethodNotAllowed, detail));
+        }
+        Found::Nowhere => {
+            return Err(Problem::new(Code::NoSuchRoute, format!("there is nothing at `{}`", shown(uri))));
+        }
+    };
+    caller.allows(access).map_err(|lacking| Problem::new(Code::Forbidden, lacking.to_string()))?;
+    if wants_payloads(method, uri) && !caller.may.contains(Permission::ReadPayload) {
+        let detail = "to include payloads or results it needs the permission `read_payload`";
+        return Err(Problem::new(Code::Forbidden, detail));
+    }
+    if !caller.queues.is_all() {
+        confined(service, &caller, uri.path()).await?;
+    }
+    Ok(caller)
+}
+
+/// What a path names must be the caller's. A job that is not is not there for him.
+async fn confined(service: &Service, caller: &Caller, path: &str) -> Result<(), Problem> {
+    let mut segments = path.split('/').skip(2);
+    match (segments.next(), segments.next()) {
+        (Some("queues"), Some(segment)) => {
+            let verb = path.split('/').nth(4).is_none();
+            let Some(queue) = queue_of(segment, caller, verb) else {
+                return Err(Problem::new(Code::Forbidden, "this queue is not among those of this caller"));
+            };
+            drop(queue);
+            Ok(())
+        }
+        (Some("jobs"), Some(segment)) => {
+            let id = segment.split([':', '%']).next().unwrap_or_default();
+            // An id in another spelling, which the door might understand, must not pass unseen.
+            let Ok(id) = id.parse::<JobId>() else {
+                let detail =
+                    "this is not an id as it is shown: `job_` and 26 characters, none of them encoded";
+                return Err(Problem::new(Code::InvalidParameter, detail));
+            };
+            let view = service.job(id).await.map_err(Problem::from)?;
+            match caller.sees(&view.stored.spec.queue) {
+                true => Ok(()),
+                false => Err(ServiceError::NoSuchJob(id).into()),
+            }
+        }
+        (_, _) => Ok(()),
+    }
+}
+
+/// The queue of a segment, if it is the caller's: the whole of it, or what is before a verb.
+fn queue_of(segment: &str, caller: &Caller, may_have_verb: bool) -> Option<QueueName> {
+    let plain = segment.replace("%3A", ":").replace("%3a", ":");
+    // A queue may have a colon in its name: then both readings must be his.
+    let whole: Option<QueueName> = plain.parse().ok();
+    let head: Option<QueueName> = plain.rsplit_once(':').and_then(|(head, _)| head.parse().ok());
+    let named = if may_have_verb { head.or(whole) } else { whole };
+    named.filter(|queue| caller.sees(queue))
+}
+
+/// On a server that only its own machine reaches, its own programs may measure it; what came through a proxy may come from anywhere.
+fn is_local_metrics(
+    service: &Service,
+    uri: &Uri,
+    headers: &HeaderMap,
+    from: Option<IpAddr>,
+    relayed: bool,
+) -> bool {
+    let proxied = headers.contains_key("forwarded") || headers.contains_key("x-forwarded-for");
+    uri.path() == "/metrics"
+        && service.listens_on_loopback()
+        && from.is_some_and(|from| from.to_canonical().is_loopback())
+        && !proxied
+        && !relayed
+}
+
+/// `include=payload` shows what needs a permission of its own.
+fn wants_payloads(method: &Method, uri: &Uri) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+        && uri.path().starts_with("/v1/jobs")
+        && uri.query().is_some_and(|query| query.contains("include"))
+}
+
+fn shown(uri: &Uri) -> String {
+    uri.path().chars().take(128).collect()
+}

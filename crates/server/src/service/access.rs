@@ -1,0 +1,465 @@
+//! Users, logins and tokens: who is let in.
+//!
+//! Everything is read from the store, changed and written while a lock is held, on the leader. A write whose outcome is unknown
+//! may still come to hold: what is read before that is settled could undo it. So after one the next change first writes
+//! something else, and waits for that: batches are settled in order.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::HeaderMap;
+use ganger_core::access::{
+    Caller, Login, Permissions, QueueScope, Refreshed, Role, Token, TokenText, User, Who, login_text,
+    parse_login,
+};
+use ganger_core::coordinator::port::{Ask, Reply};
+use ganger_core::document::{Collection, DOCUMENTS, Document};
+use serde::Serialize;
+
+use super::ask::misplaced;
+use super::{Answer, Service, ServiceError};
+use crate::auth::{Auth, Claims, Seen, SigningKey, hash};
+use crate::http::problem::{Code, Problem};
+
+/// A document that is never there: removing it tells that everything before is settled.
+const SETTLED: &str = "_settled";
+
+/// A token that is to be made.
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    /// What it is for.
+    pub name: String,
+    /// What it may do at the most.
+    pub role: Role,
+    /// What of that it may do.
+    pub scopes: Permissions,
+    /// With which queues.
+    pub queues: QueueScope,
+    /// How long it lasts; without an end if not given.
+    pub lasts: Option<Duration>,
+    /// Requests per second.
+    pub rate: Option<u32>,
+}
+
+/// A user that is to be made or changed; what is not given stays as it is.
+#[derive(Clone, Debug, Default)]
+pub struct UserChange {
+    /// A new password.
+    pub password: Option<String>,
+    /// A new role.
+    pub role: Option<Role>,
+    /// Other queues.
+    pub queues: Option<QueueScope>,
+    /// Whether he may not log in.
+    pub disabled: Option<bool>,
+}
+
+/// What a login gives.
+#[derive(Clone, Debug)]
+pub struct LoggedIn {
+    /// Good for a quarter of an hour.
+    pub access: String,
+    /// Good for the next one, once.
+    pub refresh: String,
+    /// Whose it is.
+    pub name: String,
+    /// What he may do.
+    pub role: Role,
+}
+
+/// What a refused access is told as. Problems of this sort are made where the reason is known.
+type Refused<T> = Result<T, Problem>;
+
+impl Service {
+    /// What recognising needs.
+    #[must_use]
+    pub fn auth(&self) -> &Auth {
+        &self.0.auth
+    }
+
+    /// Whether only programs of this machine reach this server.
+    pub(crate) fn listens_on_loopback(&self) -> bool {
+        self.0.loopback
+    }
+
+    /// Who shows these headers.
+    pub(crate) async fn recognise(&self, headers: &HeaderMap, from: Option<IpAddr>) -> Refused<Caller> {
+        let now = self.0.clock.now();
+        let seen = self.seen().await?;
+        self.auth().recognise(&seen, headers, from, now)
+    }
+
+    /// Whether somebody who was recognised before still would be.
+    pub(crate) async fn still_admits(&self, caller: &Caller) -> bool {
+        if !self.auth().is_required() {
+            return true;
+        }
+        let now = self.0.clock.now().wall;
+        if caller.until.is_some_and(|until| until <= now) {
+            return false;
+        }
+        // A store that does not answer ends no stream.
+        let Ok(seen) = self.seen().await else { return true };
+        match &caller.who {
+            Who::Token { id, .. } => seen.tokens.get(id).is_some_and(|token| !token.has_expired(now)),
+            Who::User { name, login: Some(login) } => {
+                seen.users.get(name).is_some_and(|user| user.admits(name, login, now, now).is_some())
+            }
+            Who::User { login: None, .. } | Who::Certificate(_) | Who::Anyone => true,
+        }
+    }
+
+    async fn seen(&self) -> Answer<Arc<Seen>> {
+        let now = self.0.clock.now().mono;
+        Ok(self.auth().directory().seen(&*self.0.store, now).await?)
+    }
+
+    /// Lets a person in.
+    ///
+    /// # Errors
+    /// Name or password is wrong, which of them is not told; it was tried too often; or the write fails.
+    pub async fn login(&self, name: &str, password: String, from: Option<IpAddr>) -> Refused<LoggedIn> {
+        let now = self.0.clock.now();
+        self.auth().may_try(name, from, now.mono)?;
+        let known =
+            self.seen().await?.users.get(name).filter(|user| !user.disabled).map(|u| u.password.clone());
+        let right = self.auth().passwords().matches(password, known.clone()).await;
+        let right = right.ok_or_else(|| Problem::new(Code::Overloaded, "too many logins at a time"))?;
+        self.auth().tried(name, from, right, now.mono);
+        let refused = || Problem::new(Code::LoginRefused, "the name or the password is wrong");
+        if !right {
+            return Err(refused());
+        }
+        let (login, secret, refresh) = login_text(&random());
+        let wall = now.wall;
+        let role = self
+            .change_user(name, |user| {
+                // The password may have been changed while it was checked.
+                if user.disabled || Some(&user.password) != known.as_ref() {
+                    return Err(refused());
+                }
+                let began = Login { id: login.clone(), secret: hash(&secret), began_at: wall, used_at: wall };
+                user.begin(began);
+                Ok(user.role)
+            })
+            .await?;
+        let access = self.access_token(name, &login).await?;
+        Ok(LoggedIn { access, refresh, name: name.into(), role })
+    }
+
+    /// Takes a refresh token for the next one.
+    ///
+    /// # Errors
+    /// It is not the present one of a login; if it was before, that login has ended.
+    pub async fn refresh(&self, token: &str) -> Refused<LoggedIn> {
+        let refused = || Problem::new(Code::LoginRefused, "the refresh token is not good, or not any more");
+        let (login, shown) = parse_login(token).ok_or_else(refused)?;
+        let name = self.seen().await?.logins.get(login).cloned().ok_or_else(refused)?;
+        let (_, secret, _) = login_text(&random());
+        let now = self.0.clock.now().wall;
+        let (came, role) = self
+            .change_user(&name, |user| Ok((user.refresh(login, &hash(shown), hash(&secret), now), user.role)))
+            .await?;
+        match came {
+            Refreshed::Rotated => {}
+            Refreshed::Stolen => {
+                tracing::warn!("a refresh token of `{name}` was used twice: that login has ended");
+                return Err(refused());
+            }
+            Refreshed::Unknown => return Err(refused()),
+        }
+        let access = self.access_token(&name, login).await?;
+        Ok(LoggedIn { access, refresh: format!("gnr_{login}_{secret}"), name, role })
+    }
+
+    /// Ends the login of a caller, or all of his.
+    ///
+    /// # Errors
+    /// He did not log in, or the write fails.
+    pub async fn logout(&self, caller: &Caller, everywhere: bool) -> Refused<()> {
+        let Who::User { name, login: Some(login) } = &caller.who else {
+            return Err(Problem::new(Code::Forbidden, "only a person who logged in can log out"));
+        };
+        self.change_user(name, |user| {
+            match everywhere {
+                true => user.logins.clear(),
+                false => drop(user.end(login)),
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Changes the caller's own password; his other logins end.
+    ///
+    /// # Errors
+    /// He did not log in, the present password is wrong, or the write fails.
+    pub async fn change_password(
+        &self,
+        caller: &Caller,
+        from: Option<IpAddr>,
+        present: String,
+        next: String,
+    ) -> Refused<()> {
+        let Who::User { name, login: Some(login) } = &caller.who else {
+            return Err(Problem::new(Code::Forbidden, "only a person who logged in has a password"));
+        };
+        let now = self.0.clock.now().mono;
+        self.auth().may_try(name, from, now)?;
+        let known = self.seen().await?.users.get(name).map(|user| user.password.clone());
+        let busy = || Problem::new(Code::Overloaded, "too many logins at a time");
+        let right = self.auth().passwords().matches(present, known).await.ok_or_else(busy)?;
+        self.auth().tried(name, from, right, now);
+        if !right {
+            return Err(Problem::new(Code::LoginRefused, "the present password is wrong"));
+        }
+        let password = self.auth().passwords().hash(next).await.ok_or_else(busy)?;
+        self.change_user(name, |user| {
+            user.password = password;
+            user.logins.retain(|known| known.id == *login);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Every user, by name.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn users(&self) -> Answer<Vec<(String, User)>> {
+        let seen = crate::auth::read_directory(&*self.0.store).await?;
+        Ok(seen.users.into_iter().collect())
+    }
+
+    /// Makes a user. His name is known to be one.
+    ///
+    /// # Errors
+    /// There is one of that name, there are too many, or the write fails.
+    pub async fn create_user(&self, name: &str, change: UserChange) -> Refused<User> {
+        let busy = || Problem::new(Code::Overloaded, "too many logins at a time");
+        let password = change.password.unwrap_or_default();
+        let password = self.auth().passwords().hash(password).await.ok_or_else(busy)?;
+        let mut doubt = self.auth().changes().lock().await;
+        let users = self.settled(&mut doubt).await?.users;
+        if users.contains_key(name) {
+            return Err(Problem::new(Code::UserExists, format!("there is a user `{name}` already")));
+        }
+        if users.len() >= DOCUMENTS {
+            return Err(ServiceError::TooMany("users", DOCUMENTS).into());
+        }
+        let user = User {
+            role: change.role.unwrap_or(Role::Viewer),
+            queues: change.queues.unwrap_or_else(QueueScope::all),
+            password,
+            disabled: change.disabled.unwrap_or_default(),
+            created_at: self.0.clock.now().wall,
+            logins: Vec::new(),
+        };
+        self.keep(&mut doubt, Collection::User, name, Some(&user)).await?;
+        Ok(user)
+    }
+
+    /// Changes a user. Whatever changes of him, his logins end: what they may do was decided before.
+    ///
+    /// # Errors
+    /// There is no such user, or the write fails.
+    pub async fn put_user(&self, name: &str, change: UserChange) -> Refused<User> {
+        let busy = || Problem::new(Code::Overloaded, "too many logins at a time");
+        let password = match change.password {
+            Some(password) => Some(self.auth().passwords().hash(password).await.ok_or_else(busy)?),
+            None => None,
+        };
+        self.change_user(name, |user| {
+            user.password = password.unwrap_or_else(|| std::mem::take(&mut user.password));
+            user.role = change.role.unwrap_or(user.role);
+            user.queues = change.queues.unwrap_or_else(|| user.queues.clone());
+            user.disabled = change.disabled.unwrap_or(user.disabled);
+            user.logins.clear();
+            Ok(user.clone())
+        })
+        .await
+    }
+
+    /// Forgets a user.
+    ///
+    /// # Errors
+    /// There is no such user, or the write fails.
+    pub async fn delete_user(&self, name: &str) -> Refused<()> {
+        let mut doubt = self.auth().changes().lock().await;
+        if !self.settled(&mut doubt).await?.users.contains_key(name) {
+            return Err(no_such_user(name));
+        }
+        self.keep::<User>(&mut doubt, Collection::User, name, None).await
+    }
+
+    /// Every token, by id.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn tokens(&self) -> Answer<Vec<(String, Token)>> {
+        let seen = crate::auth::read_directory(&*self.0.store).await?;
+        Ok(seen.tokens.into_iter().collect())
+    }
+
+    /// Makes a token; its text is told once.
+    ///
+    /// # Errors
+    /// There are too many, or the write fails.
+    pub async fn create_token(&self, new: NewToken, by: &Caller) -> Refused<(String, Token, String)> {
+        let mut doubt = self.auth().changes().lock().await;
+        if self.settled(&mut doubt).await?.tokens.len() >= DOCUMENTS {
+            return Err(ServiceError::TooMany("tokens", DOCUMENTS).into());
+        }
+        let (id, text, token) = self.fresh_token(new, by.who.to_string());
+        self.keep(&mut doubt, Collection::Token, &id, Some(&token)).await?;
+        Ok((id, token, text))
+    }
+
+    /// Revokes a token.
+    ///
+    /// # Errors
+    /// There is no such token, or the write fails.
+    pub async fn delete_token(&self, id: &str) -> Refused<()> {
+        let mut doubt = self.auth().changes().lock().await;
+        if !self.settled(&mut doubt).await?.tokens.contains_key(id) {
+            return Err(Problem::new(Code::NoSuchToken, format!("there is no token `{id}`")));
+        }
+        self.keep::<Token>(&mut doubt, Collection::Token, id, None).await
+    }
+
+    /// Makes the first token if there is nobody yet; `keep` has it before it holds.
+    pub(crate) async fn introduce(
+        &self,
+        new: NewToken,
+        keep: &(dyn Fn(&str) -> Result<(), String> + Send + Sync),
+    ) -> Answer<()> {
+        let mut doubt = self.auth().changes().lock().await;
+        let unknown = |problem: Problem| ServiceError::NotReady(problem.detail);
+        let seen = self.settled(&mut doubt).await.map_err(unknown)?;
+        if !seen.tokens.is_empty() || !seen.users.is_empty() {
+            return Ok(());
+        }
+        let (id, text, token) = self.fresh_token(new, "first start".into());
+        keep(&text).map_err(ServiceError::NotReady)?;
+        self.keep(&mut doubt, Collection::Token, &id, Some(&token)).await.map_err(unknown)
+    }
+
+    /// Writes down when tokens were last used. Nobody waits for it, and what is lost is a minute.
+    pub async fn note_token_uses(&self) {
+        let used = self.auth().take_used();
+        if used.is_empty() || self.leading().is_err() {
+            return;
+        }
+        let mut doubt = self.auth().changes().lock().await;
+        let Ok(mut seen) = self.settled(&mut doubt).await else { return };
+        for (id, at) in used {
+            let Some(mut token) = seen.tokens.remove(&id) else { continue };
+            token.used_at = token.used_at.max(Some(at));
+            if self.keep(&mut doubt, Collection::Token, &id, Some(&token)).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn fresh_token(&self, new: NewToken, created_by: String) -> (String, String, Token) {
+        let (id, secret, text) = TokenText::made_of(&random());
+        let now = self.0.clock.now().wall;
+        let token = Token {
+            name: new.name,
+            role: new.role,
+            scopes: new.scopes.and(new.role.permissions()),
+            queues: new.queues,
+            secret: hash(&secret),
+            rate: new.rate,
+            created_at: now,
+            created_by,
+            expires_at: new.lasts.map(|lasts| now + lasts),
+            used_at: None,
+        };
+        (id, text, token)
+    }
+
+    async fn change_user<T>(&self, name: &str, change: impl FnOnce(&mut User) -> Refused<T>) -> Refused<T> {
+        let mut doubt = self.auth().changes().lock().await;
+        let mut users = self.settled(&mut doubt).await?.users;
+        let user = users.get_mut(name).ok_or_else(|| no_such_user(name))?;
+        let before = user.clone();
+        let came = change(user)?;
+        if *user != before {
+            self.keep(&mut doubt, Collection::User, name, Some(&*user)).await?;
+        }
+        Ok(came)
+    }
+
+    /// An access token for a login, signed with the newest key; the first one makes it.
+    async fn access_token(&self, name: &str, login: &str) -> Refused<String> {
+        let failed = || Problem::new(Code::Internal, "an access token could not be signed");
+        let newest = |seen: &Seen| {
+            let key = seen.keys.iter().max_by_key(|(_, key)| key.created_at());
+            key.map(|(kid, key)| (kid.clone(), key.clone()))
+        };
+        let known = newest(&*self.seen().await?);
+        let (kid, key) = match known {
+            Some(key) => key,
+            None => {
+                let mut doubt = self.auth().changes().lock().await;
+                match newest(&self.settled(&mut doubt).await?) {
+                    Some(key) => key,
+                    None => {
+                        let kid = format!("{:016x}", rand::random::<u64>());
+                        let key = SigningKey::fresh(self.0.clock.now().wall).ok_or_else(failed)?;
+                        self.keep(&mut doubt, Collection::SigningKey, &kid, Some(&key)).await?;
+                        (kid, key)
+                    }
+                }
+            }
+        };
+        Claims::of(name, login, self.0.clock.now().wall).sign(&kid, &key).ok_or_else(failed)
+    }
+
+    /// What the store has, once nothing is in doubt any more.
+    async fn settled(&self, doubt: &mut bool) -> Refused<Seen> {
+        self.leading()?;
+        if *doubt {
+            self.write(Collection::SigningKey, SETTLED, None).await?;
+            *doubt = false;
+        }
+        Ok(crate::auth::read_directory(&*self.0.store).await.map_err(ServiceError::from)?)
+    }
+
+    /// Writes a document of who is let in.
+    async fn keep<T: Serialize>(
+        &self,
+        doubt: &mut bool,
+        collection: Collection,
+        key: &str,
+        value: Option<&T>,
+    ) -> Refused<()> {
+        // Texts, numbers and moments always serialise.
+        let body = value.map(|value| serde_json::to_string(value).unwrap_or_default());
+        // Set before: whoever stops waiting in between leaves the doubt behind.
+        *doubt = true;
+        self.auth().directory().changed();
+        let written = self.write(collection, key, body).await;
+        self.auth().directory().changed();
+        *doubt = matches!(written, Err(ServiceError::Unknown(_)));
+        Ok(written?)
+    }
+
+    async fn write(&self, collection: Collection, key: &str, body: Option<String>) -> Answer<()> {
+        let document = Document { collection, key: key.into(), body };
+        let Reply::Documented = self.ask(Ask::PutDocument(document)).await? else { return Err(misplaced()) };
+        Ok(())
+    }
+}
+
+fn random() -> [u8; 64] {
+    let mut bytes = [0; 64];
+    rand::fill(&mut bytes);
+    bytes
+}
+
+fn no_such_user(name: &str) -> Problem {
+    Problem::new(Code::NoSuchUser, format!("there is no user `{name}`"))
+}

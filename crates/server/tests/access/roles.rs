@@ -1,0 +1,186 @@
+//! What each role may do, and how tokens are made, limited and revoked.
+
+use std::sync::Arc;
+
+use ganger_store::MemoryStore;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::site::{Site, eventually, serve};
+
+/// A request, and the status of its answer.
+type Case<'a> = (Method, &'a str, u16);
+
+#[tokio::test]
+async fn a_role_may_do_its_own_and_nothing_else() {
+    let site = Site::start().await;
+    let (status, job) = site.post(&site.admin, "/v1/jobs", json!({"kind": "a", "payload": {"x": 1}})).await;
+    assert_eq!(status, 201, "{job}");
+    let id = job["id"].as_str().unwrap().to_owned();
+    let payload = format!("/v1/jobs/{id}/payload");
+    let cases: &[(&str, &[Case<'_>])] = &[
+        (
+            "viewer",
+            &[
+                (Method::GET, "/v1/jobs", 200),
+                (Method::GET, &payload, 403),
+                (Method::GET, "/v1/jobs?include=payload", 403),
+                (Method::POST, "/v1/jobs", 403),
+                (Method::GET, "/v1/users", 403),
+            ],
+        ),
+        (
+            "submitter",
+            &[
+                (Method::POST, "/v1/jobs", 201),
+                (Method::GET, &payload, 200),
+                (Method::POST, "/v1/queues/default:pause", 403),
+                (Method::POST, "/v1/tokens", 403),
+            ],
+        ),
+        (
+            "operator",
+            &[
+                (Method::POST, "/v1/queues/default:pause", 200),
+                (Method::POST, "/v1/queues/default:resume", 200),
+                (Method::POST, "/v1/queues/default:claim", 403),
+                (Method::GET, "/v1/tokens", 403),
+            ],
+        ),
+        (
+            "worker",
+            &[
+                (Method::POST, "/v1/jobs", 403),
+                (Method::POST, "/v1/queues/default:purge", 403),
+                (Method::GET, "/v1/whoami", 200),
+            ],
+        ),
+    ];
+    for (role, asks) in cases {
+        let token = site.role(role).await;
+        for (method, path, expected) in *asks {
+            let body =
+                if *path == "/v1/jobs" && *method == Method::POST { json!({"kind": "a"}) } else { json!({}) };
+            let body = (*method != Method::GET).then_some(body);
+            let (status, said) = site.ask(&token, method.clone(), path, body).await;
+            assert_eq!(status, *expected, "{role} {method} {path}: {said}");
+        }
+    }
+    let viewer = site.role("viewer").await;
+    let (_, seen) = site.get(&viewer, &format!("/v1/jobs/{id}")).await;
+    assert_eq!((&seen["kind"], seen.get("payload")), (&json!("a"), None), "{seen}");
+}
+
+#[tokio::test]
+async fn a_token_is_shown_once_kept_as_a_hash_and_refused_once_revoked() {
+    let store = Arc::new(MemoryStore::default());
+    let site = Site::on(store.clone()).await;
+    let made = json!({"name": "ci", "role": "submitter", "scopes": ["enqueue"], "expires_in": "1h"});
+    let token = site.token(made).await;
+    let secret = token.rsplit('_').next().unwrap();
+    let (_, listed) = site.get(&site.admin, "/v1/tokens").await;
+    assert!(!listed.to_string().contains(secret));
+    let kept = format!(
+        "{:?}",
+        ganger_store::Store::documents(&*store, ganger_core::document::Collection::Token).await
+    );
+    assert!(kept.contains("\\\"ci\\\"") && !kept.contains(secret), "{kept}");
+    assert_eq!(site.post(&token, "/v1/jobs", json!({"kind": "a"})).await.0, 201);
+    assert_eq!(site.get(&token, "/v1/jobs").await.0, 403, "only what its scopes say");
+    let id = token.split('_').nth(1).unwrap();
+    let deleted = site.ask(&site.admin, Method::DELETE, &format!("/v1/tokens/{id}"), None).await;
+    assert_eq!(deleted.0, 204, "{}", deleted.1);
+    assert_eq!(site.post(&token, "/v1/jobs", json!({"kind": "a"})).await.0, 401, "at once");
+}
+
+#[tokio::test]
+async fn what_a_token_may_not_be_is_refused_by_field() {
+    let site = Site::start().await;
+    for (body, field) in [
+        (json!({"role": "viewer"}), "/name"),
+        (json!({"name": "x"}), "/role"),
+        (json!({"name": "x", "role": "root"}), "/role"),
+        (json!({"name": "x", "role": "viewer", "scopes": ["enqueue"]}), "/scopes"),
+        (json!({"name": "x", "role": "viewer", "scopes": []}), "/scopes"),
+        (json!({"name": "x", "role": "viewer", "scopes": ["fly"]}), "/scopes"),
+        (json!({"name": "x", "role": "viewer", "queues": []}), "/queues"),
+        (json!({"name": "x", "role": "admin", "queues": ["mail"]}), "/queues"),
+        (json!({"name": "x", "role": "viewer", "rate": 0}), "/rate"),
+        (json!({"name": "x", "role": "viewer", "expires_in": "0s"}), "/expires_in"),
+    ] {
+        let (status, problem) = site.post(&site.admin, "/v1/tokens", body.clone()).await;
+        assert_eq!(
+            (status, &problem["errors"][0]["pointer"]),
+            (422, &Value::from(field)),
+            "{body}: {problem}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_token_with_a_rate_is_told_when_to_come_again() {
+    let site = Site::start().await;
+    let token = site.token(json!({"name": "slow", "role": "viewer", "rate": 2})).await;
+    let mut refused = None;
+    for _ in 0..50 {
+        let answer = site.request(&token, Method::GET, "/v1/whoami").send().await.unwrap();
+        if answer.status() == StatusCode::TOO_MANY_REQUESTS {
+            refused = Some(answer);
+            break;
+        }
+    }
+    let refused = refused.expect("fifty requests at once are more than two per second");
+    assert_eq!(refused.headers()["retry-after"], "1");
+    assert_eq!(refused.headers()["ganger-code"], "rate_limited");
+    assert_eq!(site.get(&site.admin, "/v1/whoami").await.0, 200, "others are not held up");
+}
+
+#[tokio::test]
+async fn there_is_one_first_token_and_a_restart_makes_no_other() {
+    let store = Arc::new(MemoryStore::default());
+    let site = Site::on(store.clone()).await;
+    let admin = site.admin.clone();
+    site.server.stop().await;
+    let (server, first) = serve(store).await;
+    let site = Site { server, client: reqwest::Client::new(), admin };
+    assert_eq!(site.get(&site.admin, "/v1/whoami").await.0, 200, "users and tokens survive");
+    assert_eq!(*first.lock().unwrap(), None);
+}
+
+#[tokio::test]
+async fn keys_of_different_callers_never_meet() {
+    let site = Site::start().await;
+    let (one, other) = (site.role("submitter").await, site.role("submitter").await);
+    let submit = async |token: &str| {
+        let request = site.request(token, Method::POST, "/v1/jobs").header("idempotency-key", "same");
+        let answer = request.body(r#"{"kind":"a"}"#).send().await.unwrap();
+        assert_eq!(answer.status(), 201);
+        answer.json::<Value>().await.unwrap()["id"].clone()
+    };
+    let first = submit(&one).await;
+    assert_eq!(submit(&one).await, first);
+    assert_ne!(submit(&other).await, first);
+}
+
+/// Whoever sends the porter's own headers is not believed.
+#[tokio::test]
+async fn nobody_can_say_who_he_is_by_a_header() {
+    let site = Site::start().await;
+    let confined = site.token(json!({"name": "m", "role": "submitter", "queues": ["mail"]})).await;
+    for (name, value) in [("ganger-queues", "*"), ("ganger-caller", "user:root")] {
+        let request = site.request(&confined, Method::POST, "/v1/jobs").header(name, value);
+        let answer = request.body(r#"{"kind":"a","queue":"pay"}"#).send().await.unwrap();
+        assert_eq!(answer.status(), 403, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_last_use_of_a_token_is_written_down() {
+    let site = Site::start().await;
+    let token = site.role("viewer").await;
+    assert_eq!(site.get(&token, "/v1/jobs").await.0, 200);
+    site.server.service().note_token_uses().await;
+    let id = token.split('_').nth(1).unwrap().to_owned();
+    let (_, seen) = site.get(&site.admin, &format!("/v1/tokens/{id}")).await;
+    eventually("a moment", || seen["used_at"].as_str().map(drop)).await;
+}
