@@ -187,7 +187,16 @@ async fn a_leader_that_stood_still_writes_nothing_once_another_leads() {
     bob.follows(&alice).await;
     let (go_on, blocked) = std::sync::mpsc::channel::<()>();
     let inbox = alice.server.service().inbox().clone();
-    let look = tokio::spawn(async move { inbox.look(move |_, _| blocked.recv().is_ok()).await });
+    let (holds, held) = tokio::sync::oneshot::channel();
+    let look = tokio::spawn(async move {
+        let hold = move |_: &_, _| {
+            let _ = holds.send(());
+            blocked.recv().is_ok()
+        };
+        inbox.look(hold).await
+    });
+    // Were it asked before it hangs, it would rightly take the job.
+    within("the thread hangs", held).await.unwrap();
     let late = tokio::spawn({
         let service = alice.server.service().clone();
         async move { service.submit(None, vec![spec("late", "1")]).await }
