@@ -120,6 +120,8 @@ pub(crate) struct Config {
     pub(crate) workers: Setting<Option<Workers>>,
     /// How much of the workloads for demonstrations is done.
     pub(crate) demo_scale: Setting<Scale>,
+    /// The mail server; its address may hold a password.
+    pub(crate) smtp_url: Setting<Secret>,
     /// What is known about the terminal.
     pub(crate) terminal: Terminal,
 }
@@ -178,6 +180,7 @@ impl Config {
             compat_env,
             workers: layers.parsed(Key::Workers)?,
             demo_scale: layers.pick(Key::DemoScale, Scale::default)?,
+            smtp_url: layers.optional(Key::SmtpUrl).map(Secret),
             terminal: environment.terminal(),
         })
     }
@@ -238,6 +241,10 @@ impl Config {
                     (key, shown, &self.workers.origin)
                 }
                 Key::DemoScale => (key, self.demo_scale.value.to_string(), &self.demo_scale.origin),
+                Key::SmtpUrl => {
+                    let shown = self.smtp_url.value.0.as_deref().map(place::masked).unwrap_or_default();
+                    (key, shown, &self.smtp_url.origin)
+                }
             })
             .collect()
     }

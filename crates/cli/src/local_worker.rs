@@ -11,12 +11,21 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
 
-/// The built-in kinds, `exec` among them if commands may be run.
-pub(crate) fn registry(context: &Context, allow_exec: bool) -> Registry {
+/// The built-in kinds, `exec` among them if commands may be run, and `welcome_email` if there is a mail server.
+pub(crate) fn registry(context: &Context, allow_exec: bool) -> Fallible<Registry> {
     let environment = ExecEnvironment::passed_from(context.environment.variables());
     let guard = context.config.http_allow.value.guard();
     let demo_scale = context.config.demo_scale.value;
-    kinds::builtin(KindOptions { allow_exec, environment, guard, demo_scale })
+    let smtp = match &context.config.smtp_url.value.0 {
+        Some(url) => Some(url.parse().map_err(|error| {
+            // The address itself may hold a password.
+            let (what, fix) =
+                ("cannot use `smtp_url`", "correct GANGER_SMTP_URL, or smtp_url in the settings file");
+            Failure::usage(what, error, fix)
+        })?),
+        None => None,
+    };
+    Ok(kinds::builtin(KindOptions { allow_exec, environment, guard, demo_scale, smtp }))
 }
 
 /// Drains workers at the same time and tells how many leases were left behind.

@@ -169,7 +169,7 @@ impl Dev {
             .threads(threads)
             .session_id(session)
             .drain_grace(context.config.grace.value)
-            .with(registry(context, !self.no_exec))
+            .with(registry(context, !self.no_exec)?)
             .start()
             .await
             .map_err(|error| worker_failure(&error))

@@ -60,11 +60,13 @@ pub(crate) enum Key {
     Workers,
     /// How much of the workloads for demonstrations is done.
     DemoScale,
+    /// The mail server.
+    SmtpUrl,
 }
 
 impl Key {
     /// Every key, in the order of `ganger config show`.
-    pub(crate) const ALL: [Key; 24] = [
+    pub(crate) const ALL: [Key; 25] = [
         Key::Url,
         Key::Listen,
         Key::Data,
@@ -89,6 +91,7 @@ impl Key {
         Key::CompatEnv,
         Key::Workers,
         Key::DemoScale,
+        Key::SmtpUrl,
     ];
 
     /// Its name in a settings file.
@@ -118,6 +121,7 @@ impl Key {
             Key::CompatEnv => "compat_env",
             Key::Workers => "workers",
             Key::DemoScale => "demo_scale",
+            Key::SmtpUrl => "smtp_url",
         }
     }
 
@@ -148,6 +152,7 @@ impl Key {
             Key::CompatEnv => "GANGER_COMPAT_ENV",
             Key::Workers => "GANGER_WORKERS",
             Key::DemoScale => "GANGER_DEMO_SCALE",
+            Key::SmtpUrl => "GANGER_SMTP_URL",
         }
     }
 
@@ -172,6 +177,7 @@ impl Key {
             Key::Workers => Some("--worker"),
             // A secret on a command line is seen by everyone who lists processes.
             Key::HttpAllow
+            | Key::SmtpUrl
             | Key::Log
             | Key::Token
             | Key::TokenFile
@@ -210,7 +216,7 @@ impl Layer {
             Err(error) => return Err(Failure::file(what(), &error, "correct the file, or move it away")),
         };
         match toml::from_str::<File>(&text) {
-            Ok(file) if file.has_a_token() && others_can_read(path) => Err(Failure::usage(
+            Ok(file) if file.has_a_secret() && others_can_read(path) => Err(Failure::usage(
                 what(),
                 "it holds a secret, and others can read it",
                 format!("chmod 600 {}", path.display()),
@@ -268,11 +274,13 @@ struct File {
     compat_env: Option<String>,
     workers: Option<String>,
     demo_scale: Option<String>,
+    smtp_url: Option<String>,
 }
 
 impl File {
-    fn has_a_token(&self) -> bool {
-        self.token.is_some() || self.jwt_secret.is_some()
+    fn has_a_secret(&self) -> bool {
+        let with_password = |url: &String| url.contains('@');
+        self.token.is_some() || self.jwt_secret.is_some() || self.smtp_url.as_ref().is_some_and(with_password)
     }
 }
 
@@ -308,6 +316,7 @@ impl From<File> for Layer {
         layer.set(Key::CompatEnv, file.compat_env);
         layer.set(Key::Workers, file.workers);
         layer.set(Key::DemoScale, file.demo_scale);
+        layer.set(Key::SmtpUrl, file.smtp_url);
         layer
     }
 }

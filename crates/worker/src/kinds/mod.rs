@@ -13,6 +13,7 @@
 //! | `large_array_sum` | `{"numbers": [1, 2, 3]}` | `{"sum": 6}`, added up on the granted threads |
 //! | `cpu_intensive`, `io_intensive`, `mixed_workload`, `network_task`, `default` | a text | see [`demo`] |
 //! | `resize_image` | `{"data", "width", "height"}`, base64 PNG or JPEG | `{"data", "format", "width", "height"}` |
+//! | `welcome_email` | `{"email", "name"}`, where a mail server is configured | `{"message_id"}` |
 
 mod add_numbers;
 pub mod demo;
@@ -26,7 +27,9 @@ mod noop;
 mod resize_image;
 mod reverse_string;
 mod sleep;
+pub mod smtp;
 mod tail;
+pub mod welcome_email;
 
 use crate::registry::Registry;
 
@@ -41,6 +44,8 @@ pub struct KindOptions {
     pub guard: guard::Guard,
     /// How much of the workloads for demonstrations is done.
     pub demo_scale: demo::Scale,
+    /// Registers `welcome_email`, which sends its mails there.
+    pub smtp: Option<smtp::SmtpUrl>,
 }
 
 /// The built-in kinds, for [`crate::Worker::with`].
@@ -58,6 +63,11 @@ pub fn builtin(options: KindOptions) -> Registry {
     let http = http::Http::new(options.guard);
     registry = registry.with(demo::registry(options.demo_scale, http.clone()));
     registry = registry.handle(&http::HTTP, move |ctx, request| http.clone().run(ctx, request));
+    if let Some(url) = options.smtp {
+        let smtp = smtp::Smtp::new(url);
+        registry = registry
+            .handle(&welcome_email::WELCOME_EMAIL, move |ctx, to| welcome_email::run(smtp.clone(), ctx, to));
+    }
     if options.allow_exec {
         let environment = options.environment;
         registry =

@@ -158,7 +158,7 @@ impl Start {
     }
 
     fn registry(&self, context: &Context) -> Fallible<ganger_worker::Registry> {
-        let registry = registry(context, self.allow_exec);
+        let registry = registry(context, self.allow_exec)?;
         if self.kinds.is_empty() {
             return Ok(registry);
         }
