@@ -131,11 +131,19 @@ pub enum Bug {
     RepairDropsEdges,
     /// A job goes on waiting for a parent that was removed.
     PurgedParentAwaited,
+    /// A new leader takes the buckets of rates for full.
+    RateFullAtTakeover,
+    /// Submissions that are being written do not count for the depth of their queue.
+    IncomingNotCounted,
+    /// A lease takes no token of the rate of its key.
+    KeyTokenNotTaken,
+    /// A submission that has waited for room long enough is let in, although there is none.
+    HeldForcedIn,
 }
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 62] = [
+    pub const ALL: [Bug; 66] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -198,6 +206,10 @@ impl Bug {
         Bug::PageOlderThanBatch,
         Bug::RepairDropsEdges,
         Bug::PurgedParentAwaited,
+        Bug::RateFullAtTakeover,
+        Bug::IncomingNotCounted,
+        Bug::KeyTokenNotTaken,
+        Bug::HeldForcedIn,
     ];
 }
 

@@ -13,6 +13,7 @@ use crate::coordinator::port::{Output, Refusal, Reply, Ticket};
 use crate::job::State;
 use crate::limits;
 use crate::name::QueueName;
+use crate::sabotage::{self, Bug};
 use crate::time::{Mono, Now};
 
 /// A submission that waits for room.
@@ -71,6 +72,9 @@ impl Coordinator {
                 let waiting =
                     State::ALL.iter().filter(|state| !state.is_final() && **state != State::Running);
                 let waiting: u64 = waiting.map(|state| counts[state.index()]).sum();
+                if sabotage::active(Bug::IncomingNotCounted) {
+                    return waiting;
+                }
                 waiting + incoming.map_or(0, |(all, _)| *all)
             }
         }
@@ -153,8 +157,10 @@ impl Coordinator {
                         self.flow_mut(&queue).held.push_front(held);
                         break;
                     }
-                    Some((refusal, _)) => out.push(Output::Reply(held.ticket, Reply::Refused(refusal))),
-                    None => self.submit_now(now, held.ticket, held.idempotency, held.jobs, out),
+                    Some((refusal, _)) if !sabotage::active(Bug::HeldForcedIn) => {
+                        out.push(Output::Reply(held.ticket, Reply::Refused(refusal)))
+                    }
+                    Some(_) | None => self.submit_now(now, held.ticket, held.idempotency, held.jobs, out),
                 }
                 self.held -= 1;
             }

@@ -142,7 +142,9 @@ impl Coordinator {
         if let Some(key) = self.jobs.keys(job).and_then(|keys| keys.key) {
             let entry = self.keys.get_mut(key);
             entry.running += 1;
-            if let Some(rate) = of_keys.rate {
+            if let Some(rate) = of_keys.rate
+                && !sabotage::active(Bug::KeyTokenNotTaken)
+            {
                 entry.bucket.get_or_insert_with(|| Bucket::new(&rate, empty_at, now)).take(&rate, now);
             }
             self.key_moved(key);
@@ -186,6 +188,9 @@ impl Coordinator {
 
     /// Nobody knows what was started lately under the leader before: see the head of this file.
     pub(crate) fn rates_begin_empty(&mut self, now: Mono) {
+        if sabotage::active(Bug::RateFullAtTakeover) {
+            return;
+        }
         for queue in self.flows.clone() {
             let rate = self.queues.get(&queue).and_then(|entry| entry.settings.limits.rate);
             let flow = self.flow_mut(&queue);

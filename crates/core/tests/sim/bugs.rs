@@ -12,6 +12,7 @@ use crate::marks::MARKS;
 use crate::operations::OPERATIONS;
 use crate::parents::PARENTS;
 use crate::random::{setup, try_seed};
+use crate::rates::RATES;
 use crate::reconcile::RECONCILE;
 use crate::stories::STORIES;
 use crate::traps::TRAPS;
@@ -45,7 +46,7 @@ fn search(bug: Bug) -> Option<(u64, String)> {
 fn scripts(bug: Bug) -> Vec<(&'static str, String)> {
     let _on = Sabotaged::with(bug);
     let all = STORIES.iter().chain(&TRAPS).chain(&DOORS).chain(&LIMITS).chain(&PARENTS);
-    let all = all.chain(&OPERATIONS).chain(&MARKS).chain(&RECONCILE);
+    let all = all.chain(&OPERATIONS).chain(&MARKS).chain(&RECONCILE).chain(&RATES);
     all.filter_map(|(name, script)| match catch_unwind(AssertUnwindSafe(script)) {
         Ok(Ok(())) => None,
         Ok(Err(what)) => Some((*name, what.lines().next().unwrap_or_default().to_owned())),

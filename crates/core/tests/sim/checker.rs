@@ -23,6 +23,7 @@ use crate::ledger::Ledger;
 use crate::marks::Marks;
 use crate::minutes::Written;
 use crate::parents::Families;
+use crate::rates::Rated;
 use crate::setup::Time;
 use crate::store::short;
 
@@ -126,6 +127,7 @@ pub(crate) struct Checker {
     pub(crate) damaged: bool,
     /// Final jobs that were removed.
     pub(crate) purged: BTreeSet<JobId>,
+    pub(crate) rated: Rated,
     pub(crate) now: Time,
     pub(crate) violation: Option<String>,
     trace: Option<Vec<String>>,
@@ -215,6 +217,7 @@ impl Checker {
             differences: Vec::new(),
             damaged: false,
             purged: BTreeSet::new(),
+            rated: Rated::default(),
         }
     }
 
@@ -425,15 +428,16 @@ impl Checker {
 /// The jobs that a batch submits.
 pub(crate) fn named(batch: &Batch) -> impl Iterator<Item = JobId> + '_ {
     let of = |change: &'_ Change| {
-        let jobs = match change {
-            Change::Submit(submission) => &submission.jobs,
-            Change::Schedule(change) => match &**change {
-                ScheduleChange::Fire(firing) => &firing.jobs,
-                ScheduleChange::Put(..) | ScheduleChange::Delete(_) => return Vec::new(),
-            },
-            _ => return Vec::new(),
+        let jobs: &[_] = if let Change::Submit(submission) = change {
+            &submission.jobs
+        } else if let Change::Schedule(change) = change
+            && let ScheduleChange::Fire(firing) = &**change
+        {
+            &firing.jobs
+        } else {
+            &[]
         };
-        jobs.iter().map(|new| new.id).collect()
+        jobs.iter().map(|new| new.id).collect::<Vec<_>>()
     };
     batch.changes.iter().flat_map(of)
 }

@@ -177,6 +177,10 @@ impl World {
                 Reply::Refused(Refusal::Store(_) | Refusal::Overloaded | Refusal::QueueDraining(_)) => {
                     self.checker.refused(*id);
                 }
+                Reply::Refused(Refusal::QueueFull { .. }) => {
+                    self.checker.rated.full += 1;
+                    self.checker.refused(*id);
+                }
                 Reply::Cancelled
                 | Reply::CancelRequested
                 | Reply::Due

@@ -44,6 +44,9 @@ impl World {
         if self.setup.faults.limited {
             settings.limits.max_running = u32::try_from(OF_QUEUE).ok();
             settings.keys = Limits { max_running: u32::try_from(OF_KEY).ok(), ..Limits::default() };
+            if self.setup.faults.rated {
+                crate::rates::rate(&mut settings);
+            }
         }
         settings
     }
@@ -57,6 +60,7 @@ impl World {
         let written = self.store.state.commit(term, &Batch { number: 1, changes, ..Batch::default() });
         self.checker.require(written.is_ok(), || format!("the limits are not set: {written:?}"));
         self.checker.limited = true;
+        self.checker.rated.on = self.setup.faults.rated;
         for client in &mut self.clients {
             let options = &mut client.spec.options;
             options.concurrency_key = self.rng.percent(60).then(|| KEYS[self.rng.index(2)].to_owned());

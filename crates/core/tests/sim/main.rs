@@ -10,6 +10,7 @@
 //! - `doors.rs`: jobs that are submitted and ended in transactions of users, of which the leader learns late.
 //! - `limits.rs`: limits and closed keys, which no leader may forget.
 //! - `marks.rs`: effects that cannot be repeated, and the marks that say so.
+//! - `rates.rs`: rates and depths of queues and keys.
 //! - `parents.rs`: jobs that wait for others.
 //! - `reconcile.rs`: memory compared with the store at any moment, and what is repaired.
 //! - `operations.rs`: bulk operations, whose leader crashes between any two steps.
@@ -32,6 +33,7 @@ mod net;
 mod operations;
 mod parents;
 mod random;
+mod rates;
 mod reconcile;
 mod rng;
 mod schedules;

@@ -54,7 +54,7 @@ impl World {
         for n in 0..rng.range(0, 40) {
             let id = JobId::new(n, [0; 10]);
             let state = State::ALL[rng.index(State::ALL.len())];
-            let finished_at = state.is_final().then(|| Wall(500));
+            let finished_at = state.is_final().then_some(Wall(500));
             if action.states().contains(&state) {
                 wanted.push(id);
             }

@@ -35,8 +35,13 @@ impl std::fmt::Display for Failure {
 pub(crate) fn setup(seed: u64, traced: bool) -> Setup {
     let mut rng = Rng::new(seed.wrapping_mul(31).wrapping_add(7));
     let mut faults = Faults::pick(&mut rng);
+    // A handler that outlives its lease is refused its mark: that needs workers that are cut off, and go on for long.
+    if seed % 8 == 1 {
+        (faults.partitions, faults.lapse_continues, faults.long_runs) = (true, true, true);
+    }
     // With limits everything takes longer: not where handlers run for long.
-    faults.limited = !faults.long_runs && seed % 3 == 0;
+    faults.limited = !faults.long_runs && seed.is_multiple_of(3);
+    faults.rated = faults.limited && seed.is_multiple_of(2);
     // Whatever else goes wrong, two runs of five have schedules.
     faults.schedules = seed % 5 < 2;
     faults.marks = seed % 4 == 1;

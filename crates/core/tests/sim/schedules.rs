@@ -56,7 +56,7 @@ impl World {
                     Some(ScheduleAsk::Put { schedule: Box::new(schedule), id, only_new: self.rng.one_in(2) })
                 }
                 Some(record) if self.healed => {
-                    record.schedule.paused.then(|| ScheduleAsk::Resume(schedule.name))
+                    record.schedule.paused.then_some(ScheduleAsk::Resume(schedule.name))
                 }
                 Some(_) => self.meddle_with(schedule.name),
             };

@@ -114,6 +114,8 @@ pub(crate) struct Faults {
     pub(crate) limited: bool,
     /// Handlers do what cannot be repeated, and mark it.
     pub(crate) marks: bool,
+    /// Those limits are also about time, and about how much may wait.
+    pub(crate) rated: bool,
     /// Whatever was decided is handed over before the batch written before it is announced, however little it is.
     pub(crate) hasty: bool,
     /// There are schedules, and people meddle with them.
@@ -158,6 +160,7 @@ impl Faults {
             hasty: on(),
             transactional: false,
             limited: false,
+            rated: false,
             marks: false,
             schedules: false,
             reconciles: false,

@@ -94,6 +94,9 @@ impl Checker {
             if *intake == Intake::Created(new.id) {
                 self.named.insert(new.id, true);
                 self.took_in(new, submission.is_refused());
+                if submission.inbox.is_none() {
+                    self.check_depth(new);
+                }
             }
         }
         if submission.idempotency.is_some() {
@@ -134,6 +137,7 @@ impl Checker {
             }
             self.require(free, || format!("P2: {} gets a second lease", short(lease.job)));
             self.check_limits(lease.job, assignment.at);
+            self.check_rates(lease.job, assignment.at);
             self.require(!blocked, || format!("{} gets a lease, but is blocked", short(lease.job)));
         }
         let void = usize::try_from(self.joint.void - before).unwrap_or(0);
@@ -313,6 +317,7 @@ impl Checker {
         let before = record.end.replace(end.clone());
         self.require(before.is_none(), || format!("P3: {} ends a second time", short(job)));
         self.parent_ended(job, end.state);
+        self.waits_no_more(job);
     }
 
     fn replayed(&mut self, job: JobId, due_at: Wall) {
