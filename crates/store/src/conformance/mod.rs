@@ -144,6 +144,7 @@ const CLAIMS: &[Claim] = &claims! {
         a_duplicate_parent_stands_for_the_job_that_holds_its_key,
         an_edge_is_settled_by_its_policy_and_once,
         a_leader_that_begins_knows_who_waits_for_whom,
+        an_edge_is_settled_in_the_order_of_the_batch,
         an_edge_is_known_as_long_as_its_child,
         related_jobs_come_in_pages;
     live:

@@ -154,6 +154,24 @@ pub(super) async fn an_edge_is_settled_by_its_policy_and_once(store: Arc<dyn Sto
     assert_eq!(ended(&leader, children[2]).await, [Some(State::Succeeded)]);
 }
 
+/// Changes of one batch hold in their order: an edge is settled by the first end after it, not by one before it.
+pub(super) async fn an_edge_is_settled_in_the_order_of_the_batch(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(store).await;
+    let parent = leader.submit(spec("a")).await;
+    let before = blocked(&mut leader, &[(parent, OnDead::Run)]).await;
+    let job = child(&mut leader, &[(parent, OnDead::Run)]);
+    let after = job.id;
+    leader
+        .commit(vec![
+            Change::Settle(parent, State::Dead),
+            Change::Submit(Submission { idempotency: None, jobs: vec![job], inbox: None }),
+            Change::Settle(parent, State::Cancelled),
+        ])
+        .await;
+    assert_eq!(ended(&leader, before).await, [Some(State::Dead)]);
+    assert_eq!(ended(&leader, after).await, [Some(State::Cancelled)]);
+}
+
 /// Whoever leads next knows who waits for whom, and who has ended meanwhile, be it that nothing is left of it.
 pub(super) async fn a_leader_that_begins_knows_who_waits_for_whom(store: Arc<dyn Store>) {
     let mut leader = Leader::begin(store).await;

@@ -12,9 +12,10 @@ use crate::postgres::pipeline::Pipeline;
 use crate::postgres::{codec, sql};
 
 impl<'b> Segment<'b> {
-    /// Whether a submission names a parent of which the segment has done something that its facts do not tell.
+    /// Whether a submission names a parent of which the segment has done something that its facts do not tell, or
+    /// whose edges it settles: those of before, for edges are settled after the new ones are written.
     pub(super) fn moved_parent(&self, submission: &Submission) -> bool {
-        let moved = |touch: &Touch| touch.over || touch.revived;
+        let moved = |touch: &Touch| touch.over || touch.revived || touch.settled;
         let named = submission.jobs.iter().flat_map(|job| &job.spec.depends_on);
         named.map(|dependency| &dependency.job).any(|job| self.touched.get(job).is_some_and(moved))
     }
@@ -45,6 +46,7 @@ impl<'b> Segment<'b> {
 
     /// A parent has ended so: what that settles is recorded.
     pub(super) fn settle(&mut self, parent: JobId, state: State) -> Applied {
+        self.touched.entry(parent).or_default().settled = true;
         self.settled.push((parent, state));
         Applied::Done
     }

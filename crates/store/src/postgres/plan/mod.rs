@@ -141,6 +141,7 @@ struct Touch {
     assigned: bool,
     over: bool,
     revived: bool,
+    settled: bool,
 }
 
 struct Created<'b> {
@@ -263,6 +264,8 @@ impl<'b> Segment<'b> {
                 touch.over || touch.revived || touch.again.is_some() || touch.created.is_some()
             }
             Change::CancelWanted(job) | Change::RunNow(job, _) => touch(job).revived,
+            // The first state stays, and one statement would take any of two.
+            Change::Settle(parent, _) => touch(parent).settled,
             Change::Replay(replay) => self.touched.contains_key(&replay.job),
             Change::Schedule(change) => match &**change {
                 ScheduleChange::Fire(firing) => {
@@ -270,8 +273,7 @@ impl<'b> Segment<'b> {
                 }
                 ScheduleChange::Put(..) | ScheduleChange::Delete(_) => false,
             },
-            Change::Settle(..)
-            | Change::OpenSession(_)
+            Change::OpenSession(_)
             | Change::CloseSession(..)
             | Change::PutQueue(..)
             | Change::PutKind(..)
