@@ -31,8 +31,8 @@ struct Inner {
     client: Option<Client>,
     /// Where marks are asked for. Weak: the desk holds the attempts that run.
     desk: OnceLock<Weak<Shared>>,
-    /// Whether the mark stands, once that is answered.
-    mark: watch::Sender<Option<bool>>,
+    /// Whether the mark stands, once that is answered. Made when the first is asked for: few handlers ever do.
+    mark: OnceLock<watch::Sender<Option<bool>>>,
 }
 
 impl Ctx {
@@ -52,7 +52,7 @@ impl Ctx {
             chatter: Chatter::new(bell),
             client,
             desk: OnceLock::new(),
-            mark: watch::Sender::new(None),
+            mark: OnceLock::new(),
         }))
     }
 
@@ -185,8 +185,9 @@ impl Ctx {
     async fn set_mark(&self, stands: bool) -> Result<(), JobError> {
         // Without a server, in tests of handlers, there is nobody to ask.
         let Some(desk) = self.0.desk.get() else { return Ok(()) };
-        let mut answer = self.0.mark.subscribe();
-        self.0.mark.send_replace(None);
+        let mark = self.0.mark.get_or_init(|| watch::Sender::new(None));
+        let mut answer = mark.subscribe();
+        mark.send_replace(None);
         let Some(desk) = desk.upgrade() else { return Err(JobError::retry("the worker is over")) };
         desk.mark(self.fence(), stands);
         drop(desk);
@@ -198,7 +199,9 @@ impl Ctx {
     }
 
     pub(crate) fn marked(&self, stands: bool) {
-        self.0.mark.send_replace(Some(stands));
+        if let Some(mark) = self.0.mark.get() {
+            mark.send_replace(Some(stands));
+        }
     }
 
     /// How far it is, from 0 to 1, and in words. Never blocks; only the latest is sent.
