@@ -24,11 +24,6 @@ use super::{LABEL_VALUES, OTHER, StateLabel};
 
 /// States of a worker that the dashboards know.
 const WORKER_STATES: [&str; 3] = ["available", "busy", "unavailable"];
-/// Ends of a job that the dashboards know.
-const STATUSES: [&str; 3] = ["completed", "failed", "timeout"];
-/// Why an attempt is followed by another.
-const REASONS: [&str; 3] = ["error", "timeout", "lost"];
-
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Status {
     status: &'static str,
@@ -47,12 +42,12 @@ struct WorkerUrl {
 /// Everything that the original counted.
 pub(super) struct Compat {
     registry: Registry,
-    jobs: Family<Status, Counter>,
+    ends: Ends,
     workers: Family<StateLabel, Gauge>,
     in_queue: Gauge,
     in_dlq: Gauge,
     processing: Family<WorkerUrl, Histogram, fn() -> Histogram>,
-    retries: Family<Reason, Histogram, fn() -> Histogram>,
+    retries: Retries,
     lease_timeouts: Counter,
     /// The histograms of workers, found by their names as they are.
     known: Mutex<HashMap<Arc<str>, Histogram>>,
@@ -60,41 +55,46 @@ pub(super) struct Compat {
     timed_out: Mutex<Option<JobId>>,
 }
 
+/// Ends of a job that the dashboards know. All are there from the beginning: panels of rates need a zero.
+struct Ends {
+    completed: Counter,
+    failed: Counter,
+    timeout: Counter,
+}
+
+/// Why an attempt is followed by another.
+struct Retries {
+    error: Histogram,
+    timeout: Histogram,
+    lost: Histogram,
+}
+
 impl Compat {
     pub(super) fn new() -> Compat {
+        let mut registry = Registry::default();
         let mut compat = Compat {
-            registry: Registry::default(),
-            jobs: Family::default(),
+            ends: Ends::registered(&mut registry),
+            retries: Retries::registered(&mut registry),
+            registry,
             workers: Family::default(),
             in_queue: Gauge::default(),
             in_dlq: Gauge::default(),
             processing: Family::new_with_constructor(processing_times),
-            retries: Family::new_with_constructor(retry_counts),
             lease_timeouts: Counter::default(),
             known: Mutex::default(),
             timed_out: Mutex::default(),
         };
         compat.register();
-        // Panels of rates need a zero to begin with.
-        for status in STATUSES {
-            drop(compat.jobs.get_or_create(&Status { status }));
-        }
-        for reason in REASONS {
-            drop(compat.retries.get_or_create(&Reason { reason }));
-        }
         compat
     }
 
     fn register(&mut self) {
         let r = &mut self.registry;
-        r.register("jobs", "Jobs that are over, by how they ended", self.jobs.clone());
         r.register("workers_active", "Workers by state", self.workers.clone());
         r.register("jobs_in_queue", "Jobs that wait, for whatever reason", self.in_queue.clone());
         r.register("jobs_in_dlq", "Dead jobs", self.in_dlq.clone());
         let help = "How long attempts ran, by worker";
         r.register_with_unit("job_processing_duration", help, Unit::Seconds, self.processing.clone());
-        let help = "Retries before an attempt that failed, by why it did";
-        r.register("job_retry_attempts", help, self.retries.clone());
         let help = "Attempts whose worker was not heard of any more";
         r.register("dts_lease_timeouts", help, self.lease_timeouts.clone());
     }
@@ -103,26 +103,25 @@ impl Compat {
     pub(super) fn observe(&self, event: &Event) {
         if let Event::Attempt { job, attempt, outcome, worker, ran_us, .. } = event {
             self.processing_of(worker).observe(Duration::from_micros(*ran_us).as_secs_f64());
-            let reason = match outcome {
-                Outcome::Error => "error",
-                Outcome::Timeout => "timeout",
-                Outcome::Lost => "lost",
+            let retries = match outcome {
+                Outcome::Error => &self.retries.error,
+                Outcome::Timeout => {
+                    *self.timed_out.lock().unwrap_or_else(PoisonError::into_inner) = Some(*job);
+                    &self.retries.timeout
+                }
+                Outcome::Lost => {
+                    self.lease_timeouts.inc();
+                    &self.retries.lost
+                }
                 Outcome::Ok | Outcome::Released | Outcome::Cancelled => return,
             };
-            self.retries.get_or_create(&Reason { reason }).observe(f64::from(attempt.saturating_sub(1)));
-            match outcome {
-                Outcome::Lost => drop(self.lease_timeouts.inc()),
-                Outcome::Timeout => {
-                    *self.timed_out.lock().unwrap_or_else(PoisonError::into_inner) = Some(*job)
-                }
-                Outcome::Ok | Outcome::Error | Outcome::Released | Outcome::Cancelled => {}
-            }
+            retries.observe(f64::from(attempt.saturating_sub(1)));
         }
         if let Event::Job { job, state, .. } = event {
-            let status = match state {
-                State::Succeeded => "completed",
-                State::Dead if self.died_of_time(*job) => "timeout",
-                State::Dead => "failed",
+            let ends = match state {
+                State::Succeeded => &self.ends.completed,
+                State::Dead if self.died_of_time(*job) => &self.ends.timeout,
+                State::Dead => &self.ends.failed,
                 State::Scheduled
                 | State::Blocked
                 | State::Queued
@@ -130,7 +129,7 @@ impl Compat {
                 | State::Retrying
                 | State::Cancelled => return,
             };
-            self.jobs.get_or_create(&Status { status }).inc();
+            ends.inc();
         }
     }
 
@@ -188,6 +187,25 @@ impl Compat {
     fn died_of_time(&self, job: JobId) -> bool {
         let mut timed_out = self.timed_out.lock().unwrap_or_else(PoisonError::into_inner);
         timed_out.take_if(|timed_out| *timed_out == job).is_some()
+    }
+}
+
+impl Ends {
+    fn registered(registry: &mut Registry) -> Ends {
+        let family = Family::<Status, Counter>::default();
+        registry.register("jobs", "Jobs that are over, by how they ended", family.clone());
+        let of = |status| family.get_or_create_owned(&Status { status });
+        Ends { completed: of("completed"), failed: of("failed"), timeout: of("timeout") }
+    }
+}
+
+impl Retries {
+    fn registered(registry: &mut Registry) -> Retries {
+        let family = Family::<Reason, Histogram, fn() -> Histogram>::new_with_constructor(retry_counts);
+        let help = "Retries before an attempt that failed, by why it did";
+        registry.register("job_retry_attempts", help, family.clone());
+        let of = |reason| family.get_or_create_owned(&Reason { reason });
+        Retries { error: of("error"), timeout: of("timeout"), lost: of("lost") }
     }
 }
 
