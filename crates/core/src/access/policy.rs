@@ -173,7 +173,7 @@ table! {
     POST "/grpc.health.v1.Health/Check" Open;
     POST "/grpc.health.v1.Health/Watch" Open;
     POST "/dts.ClientService/ScheduleTask" Needs(Enqueue, All);
-    POST "/dts.ClientService/GetStatus" Needs(Read, All);
+    POST "/dts.ClientService/GetStatus" Needs(ReadPayload, All);
     POST "/dts.ClientService/TransferFile" Needs(Enqueue, All);
     POST "/ganger.v1.Jobs/Enqueue" Needs(Enqueue, Each);
     POST "/ganger.v1.Jobs/EnqueueBatch" Needs(Enqueue, Each);
@@ -261,6 +261,21 @@ pub fn find(method: &str, path: &str) -> Found {
     found
 }
 
+/// The methods of a path, as an `Allow` header lists them; empty where there is nothing.
+#[must_use]
+pub fn methods(path: &str) -> Vec<&'static str> {
+    let mut methods = Vec::new();
+    for rule in TABLE.iter().filter(|rule| fits(rule.path, path)) {
+        if !methods.contains(&rule.method) {
+            methods.push(rule.method);
+        }
+    }
+    if methods.contains(&"GET") {
+        methods.push("HEAD");
+    }
+    methods
+}
+
 fn fits(pattern: &str, path: &str) -> bool {
     // Most rules are told apart by their first letters.
     let plain = pattern.find(['{', '*']).unwrap_or(pattern.len());
@@ -325,6 +340,21 @@ mod tests {
             ("GET", "", Found::Nowhere),
         ] {
             assert_eq!(find(method, path), found, "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn a_path_tells_its_methods() {
+        for (path, expected) in [
+            ("/livez", &["GET", "HEAD"][..]),
+            ("/v1/jobs", &["GET", "HEAD", "POST"]),
+            ("/v1/jobs/x:frobnicate", &["DELETE", "GET", "HEAD"]),
+            ("/v1/jobs/x:replay", &["DELETE", "GET", "HEAD", "POST"]),
+            ("/v2/jobs", &[]),
+        ] {
+            let mut found = methods(path);
+            found.sort_unstable();
+            assert_eq!(found, expected, "{path}");
         }
     }
 

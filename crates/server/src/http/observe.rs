@@ -4,9 +4,10 @@
 use std::any::Any;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use ganger_core::access::policy;
 
 use super::App;
 use super::problem::{Code, Problem};
@@ -37,11 +38,17 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
         request.headers_mut().insert(REQUEST_ID, id);
     }
     let peer = request.extensions().get::<Peer>().copied();
-    let method = request.method().clone();
+    let (method, uri) = (request.method().clone(), request.uri().clone());
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let mut response = next.run(request).await;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         response = with_id(response, problem, &id, peer);
+    }
+    if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+        // Routes that share a captured segment do not know of each other.
+        if let Ok(methods) = HeaderValue::try_from(policy::methods(uri.path()).join(", ")) {
+            response.headers_mut().insert(header::ALLOW, methods);
+        }
     }
     let label = match response.extensions().get::<RouteLabel>() {
         Some(RouteLabel(verb)) => verb,
@@ -73,9 +80,6 @@ fn with_id(response: Response, problem: Problem, id: &str, peer: Option<Peer>) -
     }
     let label = response.extensions().get::<RouteLabel>().copied();
     let mut named = problem.answer(Some(id));
-    if let Some(allow) = response.headers().get(header::ALLOW) {
-        named.headers_mut().insert(header::ALLOW, allow.clone());
-    }
     if let Some(label) = label {
         named.extensions_mut().insert(label);
     }

@@ -193,6 +193,21 @@ async fn waiting_ends_when_the_job_does_and_a_final_job_can_be_replayed() {
 }
 
 #[tokio::test]
+async fn a_refused_method_names_those_there_are() {
+    let site = Site::start().await;
+    for (method, path, allow) in [
+        (Method::DELETE, "/v1/jobs", "POST, GET, HEAD"),
+        (Method::POST, "/v1/queues/mail:explode", "GET, PUT, HEAD"),
+        (Method::GET, "/v1/auth:login", "POST"),
+        (Method::PATCH, "/livez", "GET, HEAD"),
+    ] {
+        let answer = site.ask(method, path).send().await.unwrap();
+        assert_eq!(answer.status(), 405, "{path}");
+        assert_eq!(answer.headers()["allow"], allow, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_waiting_job_can_be_made_due() {
     let site = Site::start().await;
     let id = site.submit(&json!({"kind": "a", "delay": "1h"})).await.id;
