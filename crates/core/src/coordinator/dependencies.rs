@@ -133,11 +133,16 @@ impl Dependencies {
         children.clone()
     }
 
+    /// The edges by which others wait for this parent.
+    fn open_edges(&self, parent: JobId) -> impl Iterator<Item = &Waits> {
+        let children = self.children.get(&parent).into_iter().flatten();
+        let edges = children.flat_map(|child| self.waits.get(child).into_iter().flatten());
+        edges.filter(move |edge| edge.parent == parent)
+    }
+
     /// Whether somebody waits for this parent who does not know that it is gone.
     fn wait_in_vain(&self, parent: JobId) -> bool {
-        let children = self.children.get(&parent).into_iter().flatten();
-        let mut edges = children.flat_map(|child| self.waits.get(child).into_iter().flatten());
-        edges.any(|edge| edge.parent == parent && !edge.gone)
+        self.open_edges(parent).any(|edge| !edge.gone)
     }
 
     /// Whether jobs wait for parents that have ended.
@@ -152,9 +157,7 @@ impl Dependencies {
 
     /// Whether somebody waits for this parent and does not know that it has ended.
     pub(crate) fn wait_unknowing(&self, parent: JobId) -> bool {
-        let children = self.children.get(&parent).into_iter().flatten();
-        let mut edges = children.flat_map(|child| self.waits.get(child).into_iter().flatten());
-        edges.any(|edge| edge.parent == parent && edge.ended.is_none())
+        self.open_edges(parent).any(|edge| edge.ended.is_none())
     }
 
     /// Whether these are the edges of a blocked job.

@@ -85,8 +85,13 @@ fn verb_of(route: &str) -> &str {
 
 /// A page of at most so many: [`limits::PAGE_DEFAULT`] if nobody says.
 pub(super) fn limit(params: &Params, most: usize) -> Result<usize, Problem> {
+    limit_or(params, limits::PAGE_DEFAULT, most)
+}
+
+/// A page of at most so many, and of so many if nobody says.
+pub(super) fn limit_or(params: &Params, unsaid: usize, most: usize) -> Result<usize, Problem> {
     match params.parsed::<usize>("limit")? {
-        None => Ok(limits::PAGE_DEFAULT),
+        None => Ok(unsaid),
         Some(limit) if (1..=most).contains(&limit) => Ok(limit),
         Some(limit) => Err(Problem::parameter("limit", format!("is {limit}, allowed are 1 to {most}"))),
     }

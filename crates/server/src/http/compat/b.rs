@@ -172,13 +172,7 @@ async fn page(
     states: Vec<JobState>,
     object: impl Fn(StoredJob, &App) -> JobObject,
 ) -> Answer {
-    let limit = match params.parsed::<usize>("limit")? {
-        None => MOST,
-        Some(limit) if (1..=MOST).contains(&limit) => limit,
-        Some(limit) => {
-            return Err(Problem::parameter("limit", format!("is {limit}, allowed are 1 to {MOST}")));
-        }
-    };
+    let limit = request::limit_or(params, MOST, MOST)?;
     let mut query = ListQuery { filter: Some(JobType::filter()), states, ..ListQuery::default() };
     if let Some(text) = params.one("cursor")? {
         query.before = Some(cursor::decode(&query, text)?);
