@@ -7,8 +7,21 @@ use ganger_store::testing::{Durability, Postgres, Redis, peek};
 use serde_json::Value;
 
 /// The smallest benchmark there is.
-const SMALL: [&str; 11] =
-    ["bench", "--jobs", "2000", "--single", "100", "--starts", "10", "--threads", "2", "-o", "json"];
+const SMALL: [&str; 13] = [
+    "bench",
+    "--jobs",
+    "2000",
+    "--rounds",
+    "2",
+    "--single",
+    "100",
+    "--starts",
+    "10",
+    "--threads",
+    "2",
+    "-o",
+    "json",
+];
 
 /// Runs it with these arguments besides, in a directory that is empty again afterwards.
 fn report(args: &[&str]) -> Value {
@@ -25,6 +38,7 @@ fn assert_measured(report: &Value, paths: &[&str]) {
         assert!(report.pointer(path).and_then(Value::as_f64).is_some_and(|n| n > 0.0), "{path} in {report}");
     }
     assert_eq!(report["drain"]["jobs"], 2000);
+    assert_eq!(report["shares"].as_array().map(Vec::len), Some(2), "{report}");
 }
 
 const EVERYWHERE: [&str; 10] = [

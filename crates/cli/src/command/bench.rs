@@ -15,6 +15,7 @@ mod meter;
 mod parked;
 mod processes;
 mod report;
+mod round;
 mod shown;
 mod target;
 
@@ -27,6 +28,7 @@ use ganger_server::api::QueuePut;
 use meter::Meter;
 use processes::Processes;
 use report::Report;
+use round::Round;
 use target::Target;
 
 use crate::client::{Call, Client};
@@ -35,7 +37,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
 
-/// Jobs that wait here are measured as a whole.
+/// Jobs that wait here are measured as a whole, in each round in a queue of its own.
 const BULK: &str = "bench.bulk";
 /// Jobs that come one by one.
 const SINGLE: &str = "bench.single";
@@ -63,7 +65,7 @@ killed leaves them behind.
 Examples:
   ganger bench
   ganger bench --store postgres://ganger@127.0.0.1:5432/postgres --redis redis://127.0.0.1:6379
-  ganger bench --jobs 20000 --threads 4 --dir /mnt/fast -o json")]
+  ganger bench --jobs 20000 --rounds 1 --threads 4 --dir /mnt/fast -o json")]
 pub(crate) struct Bench {
     /// How many jobs to enqueue in bulk and to drain
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1_000..=10_000_000))]
@@ -80,6 +82,9 @@ pub(crate) struct Bench {
     /// Jobs whose start is timed while nothing else happens
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(10..=10_000))]
     starts: u64,
+    /// How often to enqueue and drain them, each time beside the raw ceiling. The median is told: neighbours pass
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
+    rounds: u16,
     /// Where to put the data: the disk that is measured [default: the working directory]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -114,18 +119,14 @@ impl Bench {
         let mut processes = Processes::directory(&parent)?.start(target, self.threads).await?;
         let client = processes.client()?;
         let meter = Meter { processes: &processes, target, client: &client };
-        for queue in [BULK, SINGLE, BUFFERED] {
+        for queue in [SINGLE, BUFFERED] {
             pause(&client, queue, true).await?;
         }
-        out.note(&format!("enqueueing {} jobs in batches", self.jobs));
-        let (bulk, ids) = intake::bulk(&meter, &job(BULK), self.jobs).await?;
-        out.note("draining them");
-        let drain = drain::drain(&meter, BULK, self.jobs).await?;
-        // At once, so that both meet the same disk and the same neighbours.
-        out.note(&format!("measuring the raw ceiling of {}", target.database()));
-        let ceiling = ceiling::measure(target, processes.path(), self.jobs, drain.jobs_per_commit()).await?;
-        out.note("looking every one of them up");
-        drain::verify(&client, BULK, ids).await?;
+        let mut rounds = Vec::new();
+        for nth in 1..=self.rounds {
+            out.note(&format!("round {nth} of {}: {} jobs in batches", self.rounds, self.jobs));
+            rounds.push(Round::run(&meter, &format!("{BULK}.{nth}"), self.jobs, out).await?);
+        }
         out.note(&format!("enqueueing {} jobs one by one on {} connections", self.single, self.connections));
         let single = intake::single(&meter, self.single, self.connections).await?;
         drain::drain(&meter, SINGLE, single.jobs).await?;
@@ -142,8 +143,10 @@ impl Bench {
         out.note(&format!("enqueueing {0} jobs of a closed key, and {0} others behind them", self.jobs));
         let parked = parked::drain(&meter, self.jobs).await?;
         processes.stop().await;
+        let shares = rounds.iter().map(Round::share).collect();
+        let Round { ceiling, bulk, drain } = Round::median(rounds)?;
         let (store, jobs, threads) = (target.name(), self.jobs, self.threads);
-        Ok(Report { store, jobs, threads, ceiling, bulk, single, buffered, drain, parked, start })
+        Ok(Report { store, jobs, threads, shares, ceiling, bulk, single, buffered, drain, parked, start })
     }
 }
 

@@ -55,8 +55,8 @@ pub(super) async fn measure(target: &Target, directory: &Path, jobs: u64, batch:
                 .map_err(|error| Failure::new(Exit::Failure, "cannot measure the disk", error, ""))?
         }
         Target::Postgres(cluster) => {
-            let one = database(&cluster.one, COMMITS, 1).await?;
-            let many = database(&cluster.ceiling, jobs, size).await?;
+            let one = cluster.apart(async |scratch| database(scratch, COMMITS, 1).await).await?;
+            let many = cluster.apart(async |scratch| database(scratch, jobs, size).await).await?;
             Ok(Ceiling {
                 database: target.database(),
                 page: None,
@@ -97,8 +97,11 @@ fn sqlite(directory: &Path, jobs: usize, batch: usize) -> Fallible<sqlite::Ceili
     let payload = payload();
     let options = CeilingOptions { jobs, batch, kind: KIND, queue: BULK, payload: &payload };
     let watch = Stopwatch::start();
-    sqlite::ceiling(directory, &options, &|| watch.elapsed())
-        .map_err(|error| Failure::new(Exit::Failure, "cannot measure SQLite", error, ""))
+    let found = sqlite::ceiling(directory, &options, &|| watch.elapsed())
+        .map_err(|error| Failure::new(Exit::Failure, "cannot measure SQLite", error, ""))?;
+    std::fs::remove_dir_all(directory)
+        .map_err(|error| Failure::file(format!("cannot remove {}", directory.display()), &error, ""))?;
+    Ok(found)
 }
 
 fn spread(times: &[Duration]) -> Fallible<Spread> {

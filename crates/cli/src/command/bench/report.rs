@@ -23,6 +23,8 @@ pub(super) struct Report {
     pub(super) jobs: u64,
     /// Threads of the worker.
     pub(super) threads: u16,
+    /// The drain as a part of the ceiling, in each round. What follows is the round in the middle.
+    pub(super) shares: Vec<f64>,
     /// What the database itself can do.
     pub(super) ceiling: Ceiling,
     /// Enqueued in batches.

@@ -73,15 +73,26 @@ impl Report {
         lines
     }
 
+    /// How far the rounds lie apart, if there were several.
+    fn spread(&self) -> String {
+        let (least, most) = self.shares.iter().fold((f64::MAX, 0.0f64), |(a, b), s| (a.min(*s), b.max(*s)));
+        let rounds = self.shares.len();
+        if rounds < 2 {
+            return String::new();
+        }
+        format!(" (median of {rounds} rounds: {:.0}% to {:.0}%)", least * 100.0, most * 100.0)
+    }
+
     fn conclusions(&self) -> Vec<String> {
         let ratio = |of: u64, to: u64| of as f64 / (to.max(1) as f64);
         let started = self.start.start.p50_us;
         let page = self.ceiling.page.map(|page| format!(", {:.1} of the disk", ratio(started, page.p50_us)));
         let mut said = vec![
             format!(
-                "drain: {:.0}% of the raw ceiling, the store busy for {:.0}% of it",
+                "drain: {:.0}% of the raw ceiling, the store busy for {:.0}% of it{}",
                 self.drain.jobs_per_second * 100.0 / self.ceiling.jobs_per_second.max(1.0),
                 self.drain.store_busy * 100.0,
+                self.spread(),
             ),
             format!(
                 "drain behind a closed key: {:.0}% of the drain without",

@@ -19,14 +19,24 @@ pub(super) enum Target {
 /// Databases of the benchmark, and Redis in front of them.
 #[derive(Debug)]
 pub(super) struct Cluster {
+    /// The one that is given.
+    beside: String,
     /// For the server.
-    pub(super) server: Scratch,
-    /// For the raw ceiling, in batches.
-    pub(super) ceiling: Scratch,
-    /// For the raw ceiling, one by one.
-    pub(super) one: Scratch,
+    server: Scratch,
     redis: Option<RawStore>,
 }
+
+impl Cluster {
+    /// Makes a database for something that wants an empty one, and removes it afterwards in any case.
+    pub(super) async fn apart<T>(&self, measure: impl AsyncFnOnce(&Scratch) -> Fallible<T>) -> Fallible<T> {
+        let scratch = scratch(&self.beside, &format!("{}_ceiling", bench_name())).await?;
+        let measured = measure(&scratch).await;
+        let removed = scratch.remove().await.map_err(|error| database_failure(NOT_CLEARED, &error));
+        measured.and_then(|found| removed.map(|()| found))
+    }
+}
+
+const NOT_CLEARED: &str = "cannot clear up after the benchmark";
 
 impl Target {
     /// Makes databases beside the one that is given. Nothing else there is read or written.
@@ -47,17 +57,8 @@ impl Target {
                 return Err(Failure::usage("cannot measure that store", why, fix));
             }
         };
-        let name = bench_name();
-        let server = scratch(&url, &name).await?;
-        let ceiling = match scratch(&url, &format!("{name}_ceiling")).await {
-            Ok(ceiling) => ceiling,
-            Err(failure) => return Err(after(failure, [server]).await),
-        };
-        let one = match scratch(&url, &format!("{name}_one")).await {
-            Ok(one) => one,
-            Err(failure) => return Err(after(failure, [server, ceiling]).await),
-        };
-        Ok(Target::Postgres(Box::new(Cluster { server, ceiling, one, redis: redis.cloned() })))
+        let server = scratch(&url, &bench_name()).await?;
+        Ok(Target::Postgres(Box::new(Cluster { beside: url, server, redis: redis.cloned() })))
     }
 
     fn embedded(redis: Option<&RawStore>) -> Fallible<Target> {
@@ -135,13 +136,13 @@ impl Target {
 
     /// Removes what was made.
     pub(super) async fn remove(self) -> Fallible<()> {
-        let Target::Postgres(cluster) = self else { return Ok(()) };
-        let Cluster { server, ceiling, one, redis: _ } = *cluster;
-        let mut first = Ok(());
-        for scratch in [server, ceiling, one] {
-            first = first.and(scratch.remove().await);
+        match self {
+            Target::Embedded => Ok(()),
+            Target::Postgres(cluster) => {
+                let removed = cluster.server.remove().await;
+                removed.map_err(|error| database_failure(NOT_CLEARED, &error))
+            }
         }
-        first.map_err(|error| database_failure("cannot clear up after the benchmark", &error))
     }
 }
 
@@ -153,13 +154,4 @@ fn bench_name() -> String {
 async fn scratch(url: &str, name: &str) -> Fallible<Scratch> {
     let made = Scratch::make(url, name).await;
     made.map_err(|error| database_failure("cannot make a database for the benchmark", &error))
-}
-
-/// The failure that is told; what was made before it goes again.
-async fn after<const N: usize>(failure: Box<Failure>, made: [Scratch; N]) -> Box<Failure> {
-    for scratch in made {
-        // The first failure says more than another one would.
-        let _ = scratch.remove().await;
-    }
-    failure
 }
