@@ -1,5 +1,7 @@
 //! The command line itself: what every command shares.
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser};
 
 use crate::command::Command;
@@ -34,6 +36,10 @@ pub(crate) struct Global {
     /// The server to talk to, or several between commas [default: http://127.0.0.1:8080] [env: GANGER_URL]
     #[arg(long, global = true, value_name = "URL")]
     url: Option<ServerUrls>,
+    /// Believe servers whose certificates this authority has signed (PEM) [default: those that the system knows] [env:
+    /// GANGER_CA]
+    #[arg(long, global = true, value_name = "FILE")]
+    ca: Option<PathBuf>,
     /// How to print answers [default: table] [env: GANGER_OUTPUT]
     #[arg(short, long, global = true, value_name = "FORMAT")]
     output: Option<Format>,
@@ -53,6 +59,7 @@ impl Cli {
     pub(crate) fn layer(&self) -> Layer {
         let mut layer = Layer::default();
         layer.set(Key::Url, self.global.url.as_ref());
+        layer.set(Key::Ca, self.global.ca.as_ref().map(|path| path.display()));
         layer.set(Key::Output, self.global.output);
         layer.set(Key::Color, self.global.color);
         layer.set(Key::LogFormat, self.global.log_format);

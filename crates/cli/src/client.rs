@@ -20,7 +20,7 @@ pub(crate) use answer::Answer;
 pub(crate) use path::with_query;
 
 use crate::clock::Stopwatch;
-use crate::config::{Config, Origin, ServerUrl, ServerUrls};
+use crate::config::{ClientTls, Config, Origin, ServerUrl, ServerUrls};
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
 
@@ -146,16 +146,21 @@ impl Client {
     /// A client for the server that the settings name.
     pub(crate) fn new(config: &Config) -> Fallible<Client> {
         let token = crate::token::header(config)?;
-        Ok(Client { token, ..Client::to(config.url.value.clone(), config.url.origin.clone())? })
+        let (urls, origin) = (config.url.value.clone(), config.url.origin.clone());
+        Ok(Client { token, ..Client::secured(urls, origin, &config.client_tls)? })
     }
 
     /// A client for a given server, or for several.
     pub(crate) fn to(urls: ServerUrls, origin: Origin) -> Fallible<Client> {
-        let mut builder = reqwest::Client::builder()
-            .connect_timeout(CONNECT)
-            .tcp_nodelay(true)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("ganger-cli/", env!("CARGO_PKG_VERSION")));
+        Client::built(builder(), urls, origin)
+    }
+
+    fn secured(urls: ServerUrls, origin: Origin, tls: &ClientTls) -> Fallible<Client> {
+        let builder = if urls.is_plain() { builder() } else { secured(builder(), tls)? };
+        Client::built(builder, urls, origin)
+    }
+
+    fn built(mut builder: reqwest::ClientBuilder, urls: ServerUrls, origin: Origin) -> Fallible<Client> {
         if urls.is_plain() {
             // Without TLS no authorities are needed, and reading them would slow every command down.
             builder = builder.tls_certs_only([]);
@@ -291,6 +296,36 @@ impl Client {
     fn unreachable(&self, call: &Call, error: &reqwest::Error) -> Box<Failure> {
         refusal::unreachable(&call.what, &self.urls, &self.origin, error)
     }
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT)
+        .tcp_nodelay(true)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("ganger-cli/", env!("CARGO_PKG_VERSION")))
+}
+
+/// With the authorities and the certificate that the settings name.
+fn secured(mut builder: reqwest::ClientBuilder, tls: &ClientTls) -> Fallible<reqwest::ClientBuilder> {
+    let unusable = |what: &str, error: &reqwest::Error| {
+        let fix =
+            "correct the file: PEM, with `BEGIN CERTIFICATE`, and for a certificate of your own its key";
+        Failure::usage(format!("cannot use {what}"), refusal::root_cause(error), fix)
+    };
+    if let Some(ca) = tls.ca()? {
+        let authorities = reqwest::Certificate::from_pem_bundle(&ca);
+        builder = builder.tls_certs_only(
+            authorities.map_err(|error| unusable("the authority in --ca or GANGER_CA", &error))?,
+        );
+    }
+    if let Some((mut certificate, key)) = tls.identity()? {
+        certificate.push(b'\n');
+        certificate.extend(key);
+        let identity = reqwest::Identity::from_pem(&certificate);
+        builder = builder.identity(identity.map_err(|error| unusable("the client certificate", &error))?);
+    }
+    Ok(builder)
 }
 
 fn seconds(header: Option<&HeaderValue>) -> Option<Duration> {

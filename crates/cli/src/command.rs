@@ -23,6 +23,7 @@ mod run;
 mod schedule;
 mod server;
 mod stats;
+mod tls;
 mod token;
 mod user;
 mod version;

@@ -10,6 +10,7 @@ mod http_allow;
 mod layer;
 mod place;
 mod servers;
+mod tls;
 mod value;
 
 use std::fmt;
@@ -22,6 +23,7 @@ pub(crate) use http_allow::HttpAllow;
 pub(crate) use layer::{Key, Layer};
 pub(crate) use place::{Place, RawStore};
 pub(crate) use servers::ServerUrls;
+pub(crate) use tls::{ClientTls, TlsSettings};
 pub(crate) use value::{Color, Format, Grace, Listens, LogFormat, ServerUrl, Switch, Workers};
 
 use ganger_server::http::compat::Profiles;
@@ -86,6 +88,10 @@ pub(crate) struct Config {
     pub(crate) cluster_secret: Setting<Secret>,
     /// Redis in front of the store; its address may hold a password.
     pub(crate) redis: Setting<Secret>,
+    /// What a server shows to its clients.
+    pub(crate) tls: TlsSettings,
+    /// Whom a client believes, and what it shows.
+    pub(crate) client_tls: ClientTls,
     /// How answers are printed.
     pub(crate) output: Setting<Format>,
     /// When to use colour.
@@ -163,6 +169,8 @@ impl Config {
             advertise: layers.parsed(Key::Advertise)?,
             cluster_secret: layers.optional(Key::ClusterSecret).map(Secret),
             redis: layers.optional(Key::Redis).map(Secret),
+            tls: TlsSettings::of(&layers),
+            client_tls: ClientTls::of(&layers),
             output: layers.pick(Key::Output, || Format::Table)?,
             color: layers.pick(Key::Color, || Color::Auto)?,
             log_format: layers.pick(Key::LogFormat, || LogFormat::Human)?,
@@ -206,6 +214,12 @@ impl Config {
                     let shown = self.redis.value.0.as_deref().map(place::masked).unwrap_or_default();
                     (key, shown, &self.redis.origin)
                 }
+                Key::TlsCert => tls::entry(key, &self.tls.cert),
+                Key::TlsKey => tls::entry(key, &self.tls.key),
+                Key::TlsClientCa => tls::entry(key, &self.tls.client_ca),
+                Key::Ca => tls::entry(key, &self.client_tls.ca),
+                Key::ClientCert => tls::entry(key, &self.client_tls.cert),
+                Key::ClientKey => tls::entry(key, &self.client_tls.key),
                 Key::Output => (key, self.output.value.to_string(), &self.output.origin),
                 Key::Color => (key, self.color.value.to_string(), &self.color.origin),
                 Key::LogFormat => (key, self.log_format.value.to_string(), &self.log_format.origin),

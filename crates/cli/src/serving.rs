@@ -11,7 +11,9 @@ use std::time::Duration;
 use futures::FutureExt;
 use ganger_core::{SessionId, limits};
 use ganger_server::http::CompatOptions;
-use ganger_server::{AuthOptions, Exposure, LateStore, Server, ServerError, ServerHandle, ServerOptions};
+use ganger_server::{
+    AuthOptions, Exposure, LateStore, Server, ServerError, ServerHandle, ServerOptions, TlsPem,
+};
 use ganger_store::postgres::{PgOptions, PgStore};
 use ganger_store::redis::Redis;
 use ganger_store::sqlite::{SqliteOptions, SqliteStore};
@@ -24,7 +26,7 @@ use crate::failure::{Failure, Fallible};
 use crate::port_owner;
 
 /// What distinguishes one server from another.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Serving<'a> {
     /// Where to listen.
     pub(crate) listen: Vec<SocketAddr>,
@@ -36,6 +38,10 @@ pub(crate) struct Serving<'a> {
     pub(crate) member: Member,
     /// Asks who calls.
     pub(crate) auth: Option<Asking<'a>>,
+    /// What it shows to its clients.
+    pub(crate) tls: Option<TlsPem>,
+    /// Authorities that vouch for other servers.
+    pub(crate) ca: Option<Vec<u8>>,
     /// An address that others can reach is fine.
     pub(crate) insecure_no_auth: bool,
     /// `exec` jobs are accepted from whoever can read the token file.
@@ -147,6 +153,8 @@ impl Serving<'_> {
         options.redis.clone_from(&self.accelerated.redis);
         options.allow_buffered = self.accelerated.allow_buffered;
         options.compat.clone_from(&self.compat);
+        options.tls.clone_from(&self.tls);
+        options.ca.clone_from(&self.ca);
         options.insecure_no_auth = self.insecure_no_auth;
         if let Some(auth) = &self.auth {
             options.auth = auth.options()?;
@@ -253,6 +261,11 @@ pub(crate) fn server_failure(error: &ServerError) -> Box<Failure> {
             format!("will not listen on {address}"),
             "other machines could reach it and submit jobs, and nobody would be asked for a token",
             "let it ask for tokens (--auth on), or add --insecure-no-auth if the network is trusted",
+        ),
+        ServerError::Tls(error) => Failure::usage(
+            "cannot speak TLS",
+            error,
+            "correct --tls-cert, --tls-key or --tls-client-ca; `openssl x509 -text -in FILE` shows what is in one",
         ),
         ServerError::NoAdvertise(_) => Failure::usage(
             "will not join other servers",

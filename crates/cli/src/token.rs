@@ -16,7 +16,8 @@ pub(crate) fn find(config: &Config) -> Fallible<Option<String>> {
     }
     let setting = &config.token_file;
     let named = setting.origin != Origin::Default;
-    if !named && !config.url.value.is_loopback() {
+    // The first token of the server on this machine is for people: who brings a certificate shows that.
+    if !named && (!config.url.value.is_loopback() || config.client_tls.has_certificate()) {
         return Ok(None);
     }
     match exec_token::read(&setting.value) {
@@ -50,7 +51,8 @@ pub(crate) fn header(config: &Config) -> Fallible<Option<HeaderValue>> {
 pub(crate) fn credential(config: &Config) -> Fallible<ganger_worker::Credential> {
     // What can be a header can be metadata.
     let token = header(config)?.and_then(|_| find(config).ok().flatten());
-    Ok(token.and_then(|token| ganger_worker::Credential::token(&token)).unwrap_or_default())
+    let credential = token.and_then(|token| ganger_worker::Credential::token(&token)).unwrap_or_default();
+    if config.url.value.is_plain() { Ok(credential) } else { config.client_tls.join(credential) }
 }
 
 #[cfg(test)]

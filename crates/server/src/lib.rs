@@ -33,6 +33,7 @@ pub mod service;
 mod sql_intake;
 pub mod store_health;
 pub mod testing;
+pub mod tls;
 pub mod waiters;
 pub mod writer;
 
@@ -40,3 +41,4 @@ pub use auth::AuthOptions;
 pub use late::LateStore;
 pub use server::{Exposure, Server, ServerError, ServerHandle, ServerOptions};
 pub use service::Service;
+pub use tls::{Tls, TlsError, TlsPem};

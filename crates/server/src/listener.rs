@@ -1,4 +1,4 @@
-//! One port for everything: HTTP/1 and HTTP/2, REST and gRPC.
+//! One port for everything: HTTP/1 and HTTP/2, REST and gRPC, inside TLS or not.
 //!
 //! Connections are bounded in number, in the time a client may take to begin, and in what they may
 //! buffer. An accept loop must survive anything, running out of file descriptors above all: the
@@ -16,11 +16,14 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{debug, warn};
+
+use crate::tls::{Handshakes, Secured, Tls};
 
 /// Connections at the same time; more wait in the operating system's backlog.
 pub const CONNECTIONS: usize = 24_000;
@@ -60,21 +63,24 @@ struct Shared {
     router: Router,
     builder: auto::Builder<TokioExecutor>,
     room: Arc<Semaphore>,
+    /// Without, nothing is protected.
+    handshakes: Option<Handshakes>,
     tasks: TaskTracker,
     closing: CancellationToken,
     ended: CancellationToken,
 }
 
 impl Listeners {
-    /// Starts to accept.
+    /// Starts to accept, with TLS if there is a certificate.
     #[must_use]
-    pub fn start(listeners: Vec<TcpListener>, router: Router) -> Listeners {
+    pub fn start(listeners: Vec<TcpListener>, router: Router, tls: Option<Tls>) -> Listeners {
         let (tasks, closing, ended) =
             (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
         let shared = Arc::new(Shared {
             router,
             builder: builder(),
             room: Arc::new(Semaphore::new(CONNECTIONS)),
+            handshakes: tls.map(Handshakes::new),
             tasks: tasks.clone(),
             closing: closing.clone(),
             ended: ended.clone(),
@@ -182,10 +188,31 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
         return;
     }
     let peer = stream.peer_addr().ok().map(Peer);
+    let Some(handshakes) = &shared.handshakes else { return speak(&shared, stream, peer, None).await };
+    let secured = tokio::select! {
+        secured = handshakes.secure(stream) => secured,
+        () = shared.closing.cancelled() => return,
+    };
+    match secured {
+        Ok((stream, certificate)) => speak(&shared, stream, peer, Some(Secured(certificate))).await,
+        Err(error) => debug!("a connection was not secured: {error}"),
+    }
+}
+
+/// Speaks HTTP until the connection ends.
+async fn speak(
+    shared: &Shared,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: Option<Peer>,
+    secured: Option<Secured>,
+) {
     let with_peer =
         tower::util::MapRequest::new(shared.router.clone(), move |mut request: Request<Incoming>| {
             if let Some(peer) = peer {
                 request.extensions_mut().insert(peer);
+            }
+            if let Some(secured) = &secured {
+                request.extensions_mut().insert(secured.clone());
             }
             request
         });

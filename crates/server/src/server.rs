@@ -48,6 +48,7 @@ use crate::releasable::ReleasableStore;
 use crate::service::{Parts, Run, Service};
 use crate::sql_intake::SqlIntake;
 use crate::store_health::StoreHealth;
+use crate::tls::{Tls, TlsError, TlsPem, Trust};
 use crate::waiters::Waiters;
 use crate::writer::{Busy, Observer, WriterParts};
 
@@ -84,6 +85,10 @@ pub struct ServerOptions {
     pub insecure_no_auth: bool,
     /// Whether anybody is asked who he is.
     pub auth: AuthOptions,
+    /// What it shows to its clients; without, nothing is protected on its way.
+    pub tls: Option<TlsPem>,
+    /// Authorities that vouch for other servers, as PEM; those of the system, if not given.
+    pub ca: Option<Vec<u8>>,
     /// Who submits jobs of kind `exec` must know this.
     pub exec_token: Option<String>,
     /// How the coordinator behaves.
@@ -116,6 +121,8 @@ impl ServerOptions {
             cluster_secret: None,
             insecure_no_auth: false,
             auth: AuthOptions::Open,
+            tls: None,
+            ca: None,
             exec_token: None,
             coordinator: port::Options::default(),
             local_sessions: Vec::new(),
@@ -160,6 +167,9 @@ pub enum ServerError {
         "cannot tell other servers where to reach this one: {0} is every address (--advertise names one)"
     )]
     NoAdvertise(SocketAddr),
+    /// It has nothing to show.
+    #[error("cannot speak TLS: {0}")]
+    Tls(#[from] TlsError),
     /// The operating system gives no thread.
     #[error("cannot start the coordinator's thread")]
     Thread(#[source] std::io::Error),
@@ -178,6 +188,7 @@ pub struct ServerHandle {
     service: Service,
     addresses: Vec<SocketAddr>,
     listeners: Listeners,
+    tls: Option<Tls>,
     stopping: watch::Sender<bool>,
     /// Ends live event streams and waiting reads.
     streams: CancellationToken,
@@ -198,6 +209,8 @@ impl Server {
     /// An address is refused or taken, or the store cannot be led.
     pub async fn start(options: ServerOptions) -> Result<ServerHandle, ServerError> {
         Exposure::of(&options).check()?;
+        let now = Clock::start().now().wall;
+        let tls = options.tls.as_ref().map(|pem| Tls::new(pem, now)).transpose()?;
         let listeners = bind(&options.listen).await?;
         let addresses: Vec<SocketAddr> = listeners.iter().filter_map(|l| l.local_addr().ok()).collect();
         let (stopping, stop) = watch::channel(false);
@@ -222,12 +235,14 @@ impl Server {
         let tasks = service.accelerator().map(|accelerator| accelerator.start(&service)).unwrap_or_default();
         let streams = CancellationToken::new();
         let router = router(&service, &options, metrics, streams.clone());
-        let listeners = Listeners::start(listeners, router);
+        let listeners = Listeners::start(listeners, router, tls.clone());
+        joining::say_if_readable(&addresses, tls.is_some());
         info!("listens on {}", addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
         Ok(ServerHandle {
             service,
             addresses,
             listeners,
+            tls,
             stopping,
             streams,
             phase,
@@ -257,6 +272,12 @@ impl ServerHandle {
     /// This session lives inside this process and dies with it.
     pub fn register_local(&self, session: SessionId) {
         self.service.gateway().register_local(session);
+    }
+
+    /// What is shown to whoever connects from now on can be replaced here, if there is TLS.
+    #[must_use]
+    pub fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
     }
 
     /// Resolves if the server cannot go on; the process should then end.
@@ -398,6 +419,7 @@ pub(crate) fn router(
         stopping: stopping.clone(),
         metrics: metrics.clone(),
         options: options.relay.clone(),
+        trust: Trust::new(options.ca.clone()),
     });
     let http = HttpOptions {
         hosts: HostPolicy {

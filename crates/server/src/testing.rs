@@ -22,6 +22,7 @@ use crate::metrics::Metrics;
 use crate::payloads::Payloads;
 use crate::server::{self, Server, ServerHandle, ServerOptions};
 use crate::service::{Parts, Run, Service};
+use crate::tls::Tls;
 
 /// A running server.
 #[derive(Debug)]
@@ -33,6 +34,7 @@ pub struct TestServer {
 #[derive(Debug)]
 pub struct TestStandby {
     address: SocketAddr,
+    secured: bool,
     phase: watch::Sender<Phase>,
     stopping: watch::Sender<bool>,
     streams: CancellationToken,
@@ -79,7 +81,8 @@ impl TestServer {
     /// Where it is, without a trailing slash.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.address())
+        let scheme = if self.handle.tls().is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address())
     }
 
     /// Where it listens.
@@ -149,16 +152,28 @@ pub async fn standby(options: ServerOptions) -> TestStandby {
         loopback: true,
     });
     let streams = CancellationToken::new();
+    let tls = options.tls.as_ref().map(|pem| Tls::new(pem, Wall::default()));
+    let tls = tls.transpose().expect("the certificate of a test can be used");
     let router = server::router(&service, &options, Metrics::new("test"), streams.clone());
-    let listeners = Listeners::start(vec![listener], router);
-    TestStandby { address, phase, stopping, streams, listeners, _inbox: messages, _events: events }
+    let listeners = Listeners::start(vec![listener], router, tls.clone());
+    TestStandby {
+        address,
+        secured: tls.is_some(),
+        phase,
+        stopping,
+        streams,
+        listeners,
+        _inbox: messages,
+        _events: events,
+    }
 }
 
 impl TestStandby {
     /// Where it is, without a trailing slash.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        let scheme = if self.secured { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
     }
 
     /// Another server leads, of that name and at that address.

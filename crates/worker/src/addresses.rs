@@ -5,6 +5,7 @@
 
 use tonic::transport::Endpoint;
 
+use crate::credential::Credential;
 use crate::wire;
 
 /// Most servers that can be named.
@@ -20,6 +21,8 @@ pub(crate) struct Addresses {
     current: Address,
     /// A leader that could be reached, but not spoken with.
     unfit: Option<String>,
+    /// What is shown to them.
+    credential: Credential,
 }
 
 /// One server.
@@ -30,9 +33,9 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    pub(crate) fn new(url: &str) -> Result<Address, tonic::transport::Error> {
+    pub(crate) fn new(url: &str, credential: &Credential) -> Result<Address, tonic::transport::Error> {
         let url = url.trim().trim_end_matches('/').to_owned();
-        Ok(Address { endpoint: wire::endpoint(&url)?, url })
+        Ok(Address { endpoint: wire::endpoint(&url, credential)?, url })
     }
 
     fn scheme(&self) -> Option<&str> {
@@ -41,20 +44,20 @@ impl Address {
 }
 
 /// The addresses in a text such as `http://a:8080,http://b:8080`; there is at least one.
-pub(crate) fn parse(urls: &str) -> Result<Vec<Address>, tonic::transport::Error> {
+pub(crate) fn parse(urls: &str, credential: &Credential) -> Result<Vec<Address>, tonic::transport::Error> {
     let given: Vec<&str> =
         urls.split(',').map(str::trim).filter(|url| !url.is_empty()).take(SERVERS).collect();
     // An empty text is an address that cannot be used, and is refused as one.
     let given = if given.is_empty() { vec![""] } else { given };
-    given.into_iter().map(Address::new).collect()
+    given.into_iter().map(|url| Address::new(url, credential)).collect()
 }
 
 impl Addresses {
     /// Reads one address, or several between commas.
-    pub(crate) fn parse(urls: &str) -> Result<Addresses, tonic::transport::Error> {
-        let named = parse(urls)?;
+    pub(crate) fn parse(urls: &str, credential: &Credential) -> Result<Addresses, tonic::transport::Error> {
+        let named = parse(urls, credential)?;
         let current = named[0].clone();
-        Ok(Addresses { named, next: 0, current, unfit: None })
+        Ok(Addresses { named, next: 0, current, unfit: None, credential: credential.clone() })
     }
 
     /// The server to dial now.
@@ -78,7 +81,7 @@ impl Addresses {
     /// A welcome named the leader: the address to try, if that is another one than we are connected to. A leader
     /// behind plain HTTP is not for whoever was told to use TLS.
     pub(crate) fn leader(&self, url: &str) -> Option<Address> {
-        let leader = Address::new(url).ok()?;
+        let leader = Address::new(url, &self.credential).ok()?;
         let here = leader.url == self.current.url || self.unfit.as_ref() == Some(&leader.url);
         (!here && leader.scheme() == self.current.scheme()).then_some(leader)
     }
@@ -97,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_named_servers_take_turns() {
-        let mut addresses = Addresses::parse("http://a:1, http://b:2/,").unwrap();
+        let mut addresses = Addresses::parse("http://a:1, http://b:2/,", &Credential::default()).unwrap();
         let mut dialled = Vec::new();
         for _ in 0..3 {
             addresses.dial();
@@ -105,13 +108,17 @@ mod tests {
             addresses.broke(false);
         }
         assert_eq!(dialled, ["http://a:1", "http://b:2", "http://a:1"]);
-        assert!(Addresses::parse("").is_err() && Addresses::parse("http://a:1,no url").is_err());
+        assert!(
+            Addresses::parse("", &Credential::default()).is_err()
+                && Addresses::parse("http://a:1,no url", &Credential::default()).is_err()
+        );
     }
 
     /// It stands still, so that dialling it again would look like success for seconds.
     #[test]
     fn a_leader_that_broke_is_not_dialled_next_although_it_is_named() {
-        let mut addresses = Addresses::parse("http://a:1,http://b:2,http://c:3").unwrap();
+        let mut addresses =
+            Addresses::parse("http://a:1,http://b:2,http://c:3", &Credential::default()).unwrap();
         addresses.dial();
         let leader = addresses.leader("http://b:2").unwrap();
         addresses.move_to(leader);
@@ -122,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_leader_elsewhere_is_tried_once_and_never_with_less_protection() {
-        let mut addresses = Addresses::parse("https://a:1").unwrap();
+        let mut addresses = Addresses::parse("https://a:1", &Credential::default()).unwrap();
         addresses.dial();
         assert!(addresses.leader("https://a:1/").is_none(), "we are there");
         assert!(addresses.leader("http://b:2").is_none(), "without TLS");

@@ -129,7 +129,7 @@ impl Client {
     pub async fn connect_with(url: impl Into<String>, credential: Credential) -> Result<Client, ClientError> {
         let url = url.into();
         let failed = |cause| ClientError::Connect { url: url.clone(), cause };
-        let addresses = addresses::parse(&url).map_err(failed)?;
+        let addresses = addresses::parse(&url, &credential).map_err(failed)?;
         let mut asked = 0;
         let mut tried = addresses[asked].endpoint.connect().await;
         while tried.is_err() && asked + 1 < addresses.len() {
@@ -143,7 +143,10 @@ impl Client {
 
     /// Connects to one of these servers when it is first asked for something. Must be called within a runtime.
     pub(crate) fn lazy(urls: &str, credential: &Credential) -> Result<Client, tonic::transport::Error> {
-        let each = addresses::parse(urls)?.iter().map(|address| address.endpoint.connect_lazy()).collect();
+        let each = addresses::parse(urls, credential)?
+            .iter()
+            .map(|address| address.endpoint.connect_lazy())
+            .collect();
         Ok(Client::of(each, 0, credential))
     }
 

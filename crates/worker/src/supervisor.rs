@@ -100,7 +100,7 @@ pub fn report_to(
         let (url, credential) = (url.clone(), credential.clone());
         Box::pin(async move {
             let mut last = Ok(());
-            for address in addresses::parse(&url).map_err(|e| e.to_string())? {
+            for address in addresses::parse(&url, &credential).map_err(|e| e.to_string())? {
                 last = report_death(address.endpoint, credential.clone(), session).await;
                 if last.is_ok() {
                     break;

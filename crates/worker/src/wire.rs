@@ -109,8 +109,12 @@ impl Wire {
 }
 
 /// Settings of a connection to that server.
-pub(crate) fn endpoint(url: &str) -> Result<Endpoint, tonic::transport::Error> {
-    Ok(Endpoint::from_shared(url.to_owned())?
+pub(crate) fn endpoint(url: &str, credential: &Credential) -> Result<Endpoint, tonic::transport::Error> {
+    let mut endpoint = Endpoint::from_shared(url.to_owned())?;
+    if endpoint.uri().scheme_str() == Some("https") {
+        endpoint = endpoint.tls_config(credential.tls())?;
+    }
+    Ok(endpoint
         .connect_timeout(DIAL)
         .tcp_nodelay(true)
         .http2_keep_alive_interval(KEEP_ALIVE_EVERY)

@@ -198,8 +198,8 @@ impl Worker {
     #[expect(clippy::unused_async, reason = "needs a runtime around it, and says so by being async")]
     pub async fn start(self) -> Result<WorkerHandle, WorkerError> {
         let info = self.info()?;
-        let addresses =
-            Addresses::parse(&self.url).map_err(|cause| WorkerError::Url { url: self.url.clone(), cause })?;
+        let addresses = Addresses::parse(&self.url, &self.credential)
+            .map_err(|cause| WorkerError::Url { url: self.url.clone(), cause })?;
         let client = Client::lazy(&self.url, &self.credential)
             .map_err(|cause| WorkerError::Url { url: self.url.clone(), cause })?;
         let health = self.health.map(health::bind).transpose()?;

@@ -14,6 +14,10 @@ pub(super) fn refused(what: &str, answer: &Answer) -> Box<Failure> {
     let exit = Exit::of_status(answer.status);
     let what = format!("cannot {what}");
     let Ok(problem) = serde_json::from_str::<ProblemBody>(&answer.body) else {
+        if answer.body.contains("speaks TLS") {
+            let why = "the server speaks TLS, and was asked without";
+            return Failure::new(exit, what, why, "use https:// in --url or GANGER_URL");
+        }
         return Failure::new(
             exit,
             what,
@@ -54,6 +58,8 @@ pub(super) fn unreachable(
         !url.is_plain() && (cause.contains("InvalidContentType") || cause.contains("corrupt message"));
     let fix = if wrong_scheme {
         "the server seems to speak plain HTTP: use http:// in --url or GANGER_URL"
+    } else if cause.contains("certificate") {
+        "name the authority of its certificate with --ca or GANGER_CA, and the server as its certificate does"
     } else {
         "start a server with `ganger dev`, or name another one with --url or GANGER_URL"
     };

@@ -74,6 +74,8 @@ impl Dev {
             data: &config.data.value,
             store: &place,
             member: Member::default(),
+            tls: None,
+            ca: None,
             insecure_no_auth: false,
             auth: None,
             allow_exec: !self.no_exec,
@@ -88,7 +90,7 @@ impl Dev {
             }
             failure
         })?;
-        let url = ServerUrl::of(server.addresses());
+        let url = ServerUrl::of(server.addresses(), false);
         let mut workers = Vec::with_capacity(threads.len());
         for (i, (threads, session)) in threads.iter().zip(sessions).enumerate() {
             workers.push(self.start_worker(context, &url, i + 1, *threads, session).await?);

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::compat::{self, CompatFlags};
 use super::redis::RedisFlags;
+use super::tls::{self, TlsFlags};
 use crate::config::{Config, Key, Layer, Listens, Place, RawStore, ServerUrl, Switch};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -34,6 +35,7 @@ Examples:
   ganger server --data /var/lib/ganger
   ganger server --store postgres://ganger@db/ganger --advertise http://10.0.0.7:8080
   ganger server --store postgres://ganger@db/ganger --redis redis://cache:6379
+  ganger server --listen 0.0.0.0:8443 --tls-cert server.pem --tls-key server.key
   ganger server --data ./data --listen 127.0.0.1:9090 --log json")]
 pub(crate) struct Serve {
     /// Where to listen; may be repeated, and the first is the one it is known by [default: 127.0.0.1:8080] [env:
@@ -59,6 +61,8 @@ pub(crate) struct Serve {
     /// How often the leader compares its memory with the store [default: 10m]
     #[arg(long, value_name = "DURATION", value_parser = reconcile_every)]
     reconcile_every: Option<Duration>,
+    #[command(flatten)]
+    tls: TlsFlags,
     #[command(flatten)]
     redis: RedisFlags,
     #[command(flatten)]
@@ -94,6 +98,8 @@ impl Serve {
                 first_token: &config.token_file.value,
                 jwt_secret: &config.jwt_secret.value,
             }),
+            tls: config.tls.read()?,
+            ca: config.client_tls.ca()?,
             insecure_no_auth: self.insecure_no_auth,
             allow_exec: self.allow_exec,
             accelerated: self.redis.connect(config).await?,
@@ -102,7 +108,7 @@ impl Serve {
             reconcile_every: self.reconcile_every,
         };
         let server = serving.start().await?;
-        let url = ServerUrl::of(server.addresses());
+        let url = ServerUrl::of(server.addresses(), config.tls.is_on());
         let data = config.data.value.display();
         let store = &config.store.value;
         let ready = json!({
@@ -124,6 +130,7 @@ impl Serve {
         tokio::select! {
             () = stops.next() => {}
             error = server.failed() => return Err(server_failure(&error)),
+            () = tls::keep_fresh(config.tls.clone(), server.tls().cloned()) => {}
         }
         context.out.note("stopping; ctrl-C again stops at once");
         tokio::select! {
@@ -138,6 +145,7 @@ impl Serve {
         layer.set(Key::Store, self.store.as_ref().map(RawStore::text));
         layer.set(Key::Advertise, self.advertise.as_ref());
         layer.set(Key::Auth, self.auth);
+        self.tls.settings(layer);
         self.redis.settings(layer);
         self.data.as_deref()
     }

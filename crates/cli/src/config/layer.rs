@@ -26,6 +26,18 @@ pub(crate) enum Key {
     ClusterSecret,
     /// Redis in front of the store.
     Redis,
+    /// The certificate that a server shows.
+    TlsCert,
+    /// Its key.
+    TlsKey,
+    /// Authorities that sign certificates of workers.
+    TlsClientCa,
+    /// Authorities that vouch for servers.
+    Ca,
+    /// The certificate that a worker shows.
+    ClientCert,
+    /// Its key.
+    ClientKey,
     /// How answers are printed.
     Output,
     /// When to use colour.
@@ -66,7 +78,7 @@ pub(crate) enum Key {
 
 impl Key {
     /// Every key, in the order of `ganger config show`.
-    pub(crate) const ALL: [Key; 25] = [
+    pub(crate) const ALL: [Key; 31] = [
         Key::Url,
         Key::Listen,
         Key::Data,
@@ -74,6 +86,12 @@ impl Key {
         Key::Advertise,
         Key::ClusterSecret,
         Key::Redis,
+        Key::TlsCert,
+        Key::TlsKey,
+        Key::TlsClientCa,
+        Key::Ca,
+        Key::ClientCert,
+        Key::ClientKey,
         Key::Output,
         Key::Color,
         Key::LogFormat,
@@ -104,6 +122,12 @@ impl Key {
             Key::Advertise => "advertise",
             Key::ClusterSecret => "cluster_secret",
             Key::Redis => "redis",
+            Key::TlsCert => "tls_cert",
+            Key::TlsKey => "tls_key",
+            Key::TlsClientCa => "tls_client_ca",
+            Key::Ca => "ca",
+            Key::ClientCert => "client_cert",
+            Key::ClientKey => "client_key",
             Key::Output => "output",
             Key::Color => "color",
             Key::LogFormat => "log_format",
@@ -135,6 +159,12 @@ impl Key {
             Key::Advertise => "GANGER_ADVERTISE",
             Key::ClusterSecret => "GANGER_CLUSTER_SECRET",
             Key::Redis => "GANGER_REDIS",
+            Key::TlsCert => "GANGER_TLS_CERT",
+            Key::TlsKey => "GANGER_TLS_KEY",
+            Key::TlsClientCa => "GANGER_TLS_CLIENT_CA",
+            Key::Ca => "GANGER_CA",
+            Key::ClientCert => "GANGER_CLIENT_CERT",
+            Key::ClientKey => "GANGER_CLIENT_KEY",
             Key::Output => "GANGER_OUTPUT",
             Key::Color => "GANGER_COLOR",
             Key::LogFormat => "GANGER_LOG_FORMAT",
@@ -166,6 +196,12 @@ impl Key {
             Key::Advertise => Some("--advertise"),
             Key::Redis => Some("--redis"),
             Key::Auth => Some("--auth"),
+            Key::TlsCert => Some("--tls-cert"),
+            Key::TlsKey => Some("--tls-key"),
+            Key::TlsClientCa => Some("--tls-client-ca"),
+            Key::Ca => Some("--ca"),
+            Key::ClientCert => Some("--client-cert"),
+            Key::ClientKey => Some("--client-key"),
             Key::Output => Some("--output"),
             Key::Color => Some("--color"),
             Key::LogFormat => Some("--log"),
@@ -257,6 +293,12 @@ struct File {
     advertise: Option<String>,
     cluster_secret: Option<String>,
     redis: Option<String>,
+    tls_cert: Option<String>,
+    tls_key: Option<String>,
+    tls_client_ca: Option<String>,
+    ca: Option<String>,
+    client_cert: Option<String>,
+    client_key: Option<String>,
     output: Option<String>,
     color: Option<String>,
     log_format: Option<String>,
@@ -299,6 +341,12 @@ impl From<File> for Layer {
         layer.set(Key::Advertise, file.advertise);
         layer.set(Key::ClusterSecret, file.cluster_secret);
         layer.set(Key::Redis, file.redis);
+        layer.set(Key::TlsCert, file.tls_cert);
+        layer.set(Key::TlsKey, file.tls_key);
+        layer.set(Key::TlsClientCa, file.tls_client_ca);
+        layer.set(Key::Ca, file.ca);
+        layer.set(Key::ClientCert, file.client_cert);
+        layer.set(Key::ClientKey, file.client_key);
         layer.set(Key::Output, file.output);
         layer.set(Key::Color, file.color);
         layer.set(Key::LogFormat, file.log_format);

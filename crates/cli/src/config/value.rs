@@ -42,8 +42,10 @@ impl ServerUrl {
 
 impl ServerUrl {
     /// The server that listens on these: the first counts.
-    pub(crate) fn of(addresses: &[SocketAddr]) -> ServerUrl {
-        addresses.first().map_or_else(ServerUrl::default, |address| ServerUrl::from(*address))
+    pub(crate) fn of(addresses: &[SocketAddr], secured: bool) -> ServerUrl {
+        let plain = addresses.first().map_or_else(ServerUrl::default, |address| ServerUrl::from(*address));
+        let secure = secured.then(|| plain.to_string().replacen("http", "https", 1).parse().ok()).flatten();
+        secure.unwrap_or(plain)
     }
 }
 

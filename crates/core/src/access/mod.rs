@@ -9,6 +9,7 @@
 //!
 //! Nothing here hashes, signs or reads a clock: doors give what they found, and these are the rules.
 
+mod certificate;
 mod permission;
 pub mod policy;
 mod scope;
@@ -18,6 +19,7 @@ mod user;
 
 use std::fmt;
 
+pub use certificate::Certificate;
 pub use permission::{Permission, Permissions, Role};
 pub use policy::{Access, Reach};
 pub use scope::{QueueScope, ScopeError};

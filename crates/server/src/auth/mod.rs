@@ -228,6 +228,11 @@ fn credential(headers: &HeaderMap) -> Result<String, Problem> {
     Ok(token.trim().to_owned())
 }
 
+/// Whether a request carries a token of any sort, good or bad.
+pub(crate) fn shows_a_token(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::AUTHORIZATION) || cookie(headers).is_some()
+}
+
 /// The cookie that a page of ours is recognised by. The guard has let only such pages through.
 pub(crate) const COOKIE: &str = "ganger-access";
 

@@ -20,6 +20,7 @@ use crate::http::problem::{Code, Problem};
 use crate::listener::Peer;
 use crate::relay::{Door, Relayed};
 use crate::service::{Service, ServiceError};
+use crate::tls::Secured;
 
 /// Who asks, as text; absent where nobody is asked.
 const CALLER: HeaderName = HeaderName::from_static("ganger-caller");
@@ -153,7 +154,9 @@ async fn admit(service: &Service, request: &Parts) -> Result<Caller, Problem> {
         return Ok(Caller { may: Role::Submitter.permissions(), ..Caller::anyone() });
     }
     // Who he is comes first: nobody learns what there is before he is known.
-    let caller = service.recognise(headers, from).await?;
+    let certificate =
+        request.extensions.get::<Secured>().and_then(|Secured(certificate)| certificate.as_deref());
+    let caller = service.recognise(headers, certificate, from).await?;
     let access = match found {
         Found::Operation(access) => access,
         Found::OtherMethod => {

@@ -13,6 +13,7 @@ use super::App;
 use super::problem::{Code, Problem};
 use super::request::Answer;
 use crate::listener::Peer;
+use crate::tls::Secured;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -39,6 +40,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     }
     let peer = request.extensions().get::<Peer>().copied();
     let (method, uri) = (request.method().clone(), request.uri().clone());
+    let secured = request.extensions().get::<Secured>().is_some();
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let mut response = next.run(request).await;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
@@ -57,6 +59,10 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let elapsed = app.now().mono.since(started);
     app.options.metrics.request(label, &method, response.status(), elapsed);
     set_headers(response.headers_mut(), &id);
+    if secured {
+        let year = HeaderValue::from_static("max-age=31536000");
+        response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, year);
+    }
     response
 }
 

@@ -16,6 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::body::Passing;
+use super::certificate::{self, CERTIFICATE};
 use super::key::{self, RELAY_KEY};
 use super::route::{Again, Reading, Route};
 use super::seal::{Relayed, SEAL, Seal};
@@ -189,7 +190,8 @@ impl Call {
     fn address_at(&self, leader: &str) -> Option<Uri> {
         let host = self.parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let asked = self.parts.uri.authority().map(|authority| authority.as_str()).or(host);
-        let leader = leader.trim_start_matches("http://").trim_end_matches('/');
+        let leader =
+            leader.trim_start_matches("http://").trim_start_matches("https://").trim_end_matches('/');
         let path = self.parts.uri.path_and_query().map_or("/", |path| path.as_str());
         let at = |host: &str| Uri::builder().scheme("http").authority(host).path_and_query(path).build().ok();
         asked.and_then(at).or_else(|| at(leader))
@@ -203,11 +205,14 @@ impl Call {
         if trailers {
             headers.insert(header::TE, HeaderValue::from_static("trailers"));
         }
-        for ours in [header::HOST, header::EXPECT, SEAL, RELAY_KEY] {
+        for ours in [header::HOST, header::EXPECT, SEAL, RELAY_KEY, CERTIFICATE] {
             headers.remove(ours);
         }
         if let Some(key) = &self.key {
             headers.insert(RELAY_KEY, key.clone());
+        }
+        if let Some(shown) = certificate::write(&self.parts) {
+            headers.insert(CERTIFICATE, shown);
         }
         headers
     }

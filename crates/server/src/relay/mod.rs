@@ -21,6 +21,7 @@
 
 mod body;
 mod call;
+mod certificate;
 mod hold;
 pub(crate) mod key;
 mod measures;
@@ -54,6 +55,7 @@ use crate::http::problem::{Code, Problem};
 use crate::listener::Peer;
 use crate::metrics::Metrics;
 use crate::service::Service;
+use crate::tls::Trust;
 use call::Call;
 use hold::Waiting;
 use measures::Ended;
@@ -104,6 +106,8 @@ pub struct RelayParts {
     pub metrics: Metrics,
     /// How much is held.
     pub options: RelayOptions,
+    /// Whose certificates are believed.
+    pub(crate) trust: Trust,
 }
 
 /// The relay of one server. Cheap to clone.
@@ -117,6 +121,7 @@ struct Inner {
     measures: RelayMeasures,
     options: RelayOptions,
     seal: Seal,
+    trust: Trust,
     /// Places for calls that wait.
     seats: Arc<Semaphore>,
     /// Room for bodies, in bytes.
@@ -150,6 +155,7 @@ impl Relay {
     #[must_use]
     pub fn start(parts: RelayParts) -> Relay {
         let relay = Relay(Arc::new(Inner {
+            trust: parts.trust,
             seal: Seal::new(&parts.server, parts.secret.as_deref()),
             service: parts.service,
             phase: parts.phase,
@@ -171,18 +177,21 @@ pub async fn admit(State(relay): State<Relay>, request: Request, next: Next) -> 
     let (mut parts, body) = request.into_parts();
     if !parts.headers.contains_key(SEAL) {
         parts.headers.remove(key::RELAY_KEY);
+        parts.headers.remove(certificate::CERTIFICATE);
         return next.run(Request::from_parts(parts, body)).await;
     }
     let now = relay.0.service.clock().now();
     match relay.0.seal.take(&mut parts, now.wall) {
         None => {}
         Some(Ok(relayed)) => {
+            certificate::take(&mut parts, relayed.sealed);
             if let Some(client) = relayed.client {
                 parts.extensions.insert(Peer(client));
             }
             parts.extensions.insert(relayed);
         }
         Some(Err(refused)) => {
+            parts.headers.remove(certificate::CERTIFICATE);
             relay.0.complain(refused, now.mono);
             parts.extensions.insert(NotAdmitted(refused));
         }
@@ -321,7 +330,12 @@ impl Inner {
                 }
                 info!("relays to {} at {}", leader.server, leader.address);
                 let (clock, measures) = (self.service.clock().clone(), self.measures.clone());
-                Standing::At(Arc::new(Upstream::new(leader, &self.seal, clock, measures)))
+                Standing::At(Arc::new(Upstream::new(
+                    leader,
+                    &self.seal,
+                    self.trust.clone(),
+                    (clock, measures),
+                )))
             }
             Phase::TakingOver => Standing::Nowhere,
             Phase::Leading(_) => Standing::Here,

@@ -1,4 +1,4 @@
-//! Connections to the leader: HTTP/2 without TLS, shared by many calls, opened as needed.
+//! Connections to the leader: HTTP/2, inside TLS if its address says so, shared by many calls, opened as needed.
 //!
 //! A stream of a worker lasts for days, so what counts is how many calls are under way: a connection carries
 //! so many, the next one is opened when all are full, and one that carries none for a while is closed. The
@@ -14,11 +14,13 @@ use axum::http::Uri;
 use ganger_core::Mono;
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tracing::debug;
 
 use super::measures::{OneMore, RelayMeasures};
 use crate::clock::Clock;
+use crate::tls::Trust;
 
 /// Calls at the same time on one connection.
 pub const STREAMS: usize = 200;
@@ -40,6 +42,8 @@ pub(super) struct Pool {
     address: String,
     /// Without a secret nothing is sent to other machines.
     loopback_only: bool,
+    /// Whose certificates are believed.
+    trust: Trust,
     connections: Mutex<Vec<Arc<Connection>>>,
     /// One is opened at a time; whoever waits for it finds room on it.
     opening: tokio::sync::Mutex<()>,
@@ -81,10 +85,16 @@ pub(super) enum NoRoom {
 
 impl Pool {
     /// No connections yet.
-    pub(super) fn new(address: &str, loopback_only: bool, clock: Clock, measures: RelayMeasures) -> Pool {
+    pub(super) fn new(
+        address: &str,
+        loopback_only: bool,
+        trust: Trust,
+        (clock, measures): (Clock, RelayMeasures),
+    ) -> Pool {
         Pool {
             address: address.into(),
             loopback_only,
+            trust,
             connections: Mutex::default(),
             opening: tokio::sync::Mutex::new(()),
             failures: AtomicU64::new(0),
@@ -150,20 +160,17 @@ impl Pool {
     }
 
     async fn open(&self) -> Result<Arc<Connection>, String> {
-        let (host, port) = place(&self.address)?;
+        let Place { host, port, secured } = place(&self.address)?;
         let stream = TcpStream::connect((host.as_str(), port)).await.map_err(|error| error.to_string())?;
         let peer = stream.peer_addr().map_err(|error| error.to_string())?;
         if self.loopback_only && !peer.ip().to_canonical().is_loopback() {
             return Err("without a cluster secret nothing is relayed to another machine".into());
         }
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
-        let (sender, connection) =
-            builder().handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                debug!("a connection to the leader ended: {error}");
-            }
-        });
+        let sender = match secured {
+            false => converse(stream).await?,
+            true => converse(self.trust.secure(&host, stream).await?).await?,
+        };
         let idle_since = AtomicU64::new(self.clock.now().mono.0);
         Ok(Arc::new(Connection { sender, streams: AtomicUsize::new(0), idle_since }))
     }
@@ -198,6 +205,20 @@ impl Drop for Room {
     }
 }
 
+/// Speaks HTTP/2 until the connection ends.
+async fn converse(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+) -> Result<http2::SendRequest<Body>, String> {
+    let begun = builder().handshake(TokioIo::new(stream)).await;
+    let (sender, connection) = begun.map_err(|error| error.to_string())?;
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            debug!("a connection to the leader ended: {error}");
+        }
+    });
+    Ok(sender)
+}
+
 fn builder() -> http2::Builder<TokioExecutor> {
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder
@@ -212,15 +233,27 @@ fn builder() -> http2::Builder<TokioExecutor> {
     builder
 }
 
-/// Host and port of an address such as `http://10.0.0.7:8080`.
-fn place(address: &str) -> Result<(String, u16), String> {
+/// Where a server is.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    host: String,
+    port: u16,
+    /// By TLS.
+    secured: bool,
+}
+
+/// What an address such as `https://10.0.0.7:8080` says.
+fn place(address: &str) -> Result<Place, String> {
     let uri: Uri = address.parse().map_err(|_| "its address cannot be read".to_owned())?;
-    if uri.scheme_str().is_some_and(|scheme| scheme != "http") {
-        return Err("only http:// addresses are relayed to".into());
-    }
+    let secured = match uri.scheme_str() {
+        Some("http") | None => false,
+        Some("https") => true,
+        Some(_) => return Err("only http:// and https:// addresses are relayed to".into()),
+    };
     let host = uri.host().ok_or("its address names no host")?;
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    Ok((bare.to_owned(), uri.port_u16().unwrap_or(80)))
+    let port = uri.port_u16().unwrap_or(if secured { 443 } else { 80 });
+    Ok(Place { host: bare.to_owned(), port, secured })
 }
 
 #[cfg(test)]
@@ -229,11 +262,13 @@ mod tests {
 
     #[test]
     fn an_address_is_taken_apart_or_refused_with_a_reason() {
-        assert_eq!(place("http://10.0.0.7:8080"), Ok(("10.0.0.7".into(), 8080)));
-        assert_eq!(place("http://[::1]:9"), Ok(("::1".into(), 9)));
-        assert_eq!(place("http://ganger.lan"), Ok(("ganger.lan".into(), 80)));
-        assert_eq!(place("127.0.0.1:80"), Ok(("127.0.0.1".into(), 80)));
-        for bad in ["", "https://a:1", "/x", "http://"] {
+        let at = |host: &str, port, secured| Ok(Place { host: host.into(), port, secured });
+        assert_eq!(place("http://10.0.0.7:8080"), at("10.0.0.7", 8080, false));
+        assert_eq!(place("http://[::1]:9"), at("::1", 9, false));
+        assert_eq!(place("http://ganger.lan"), at("ganger.lan", 80, false));
+        assert_eq!(place("https://ganger.lan"), at("ganger.lan", 443, true));
+        assert_eq!(place("127.0.0.1:80"), at("127.0.0.1", 80, false));
+        for bad in ["", "ftp://a:1", "/x", "http://"] {
             assert!(place(bad).is_err(), "{bad}");
         }
     }
@@ -241,7 +276,7 @@ mod tests {
     async fn pool_to_a_listener() -> (Pool, tokio::net::TcpListener) {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        (Pool::new(&address, true, Clock::start(), RelayMeasures::default()), listener)
+        (Pool::new(&address, true, Trust::default(), (Clock::start(), RelayMeasures::default())), listener)
     }
 
     #[tokio::test]

@@ -25,6 +25,7 @@ use ganger_core::Wall;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
+use super::certificate::CERTIFICATE;
 use super::key::RELAY_KEY;
 use super::seen::Seen;
 
@@ -38,11 +39,12 @@ const SEAL_BYTES: usize = 1_024;
 const NAME_BYTES: usize = 256;
 
 /// Headers that the MAC covers, besides method and address.
-const COVERED: [HeaderName; 5] = [
+const COVERED: [HeaderName; 6] = [
     header::AUTHORIZATION,
     header::CONTENT_TYPE,
     HeaderName::from_static("idempotency-key"),
     RELAY_KEY,
+    CERTIFICATE,
     HeaderName::from_static("x-ganger-exec-token"),
 ];
 

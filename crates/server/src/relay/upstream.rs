@@ -19,6 +19,7 @@ use super::route::{Reading, Route};
 use super::seal::Seal;
 use crate::clock::Clock;
 use crate::http::problem::{CODE, Code};
+use crate::tls::Trust;
 
 /// An answer may still be on its way when its leader is already known to be replaced: a leader that hands over
 /// answers first.
@@ -50,11 +51,16 @@ pub(super) enum Carried {
 
 impl Upstream {
     /// The leader of that view.
-    pub(super) fn new(leader: &LeaderView, seal: &Seal, clock: Clock, measures: RelayMeasures) -> Upstream {
+    pub(super) fn new(
+        leader: &LeaderView,
+        seal: &Seal,
+        trust: Trust,
+        (clock, measures): (Clock, RelayMeasures),
+    ) -> Upstream {
         Upstream {
             server: leader.server.clone(),
             address: leader.address.clone(),
-            pool: Pool::new(&leader.address, !seal.has_secret(), clock, measures),
+            pool: Pool::new(&leader.address, !seal.has_secret(), trust, (clock, measures)),
             retired: CancellationToken::new(),
         }
     }

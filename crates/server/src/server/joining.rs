@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ganger_store::shared::{Candidate, ServerRecord};
 use tokio::sync::watch;
-use tracing::error;
+use tracing::{error, warn};
 
 use super::{ServerError, ServerOptions, is_loopback};
 use crate::auth::AuthOptions;
@@ -89,8 +89,21 @@ pub(super) fn advertised(options: &ServerOptions, addresses: &[SocketAddr]) -> R
         return Ok(advertise.trim_end_matches('/').to_owned());
     }
     match addresses.first() {
+        Some(address) if options.tls.is_some() => Ok(format!("https://{address}")),
         Some(address) => Ok(format!("http://{address}")),
         None => Err(ServerError::NoAddress),
+    }
+}
+
+/// Whoever is on the way between a server and its clients can read and change what they say, unless TLS hides it.
+pub(super) fn say_if_readable(listen: &[SocketAddr], secured: bool) {
+    if let Some(open) = listen.iter().find(|address| !is_loopback(address))
+        && !secured
+    {
+        warn!(
+            "NOT ENCRYPTED: other machines reach {open} without TLS, and tokens and payloads can be read on the way; \
+             give it --tls-cert and --tls-key, or put a TLS proxy in front of it"
+        );
     }
 }
 

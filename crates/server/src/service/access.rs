@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use axum::http::HeaderMap;
 use ganger_core::access::{
-    Caller, Login, Permissions, QueueScope, Refreshed, Role, Token, TokenText, User, Who, login_text,
-    parse_login,
+    Caller, Certificate, Login, Permissions, QueueScope, Refreshed, Role, Token, TokenText, User, Who,
+    login_text, parse_login,
 };
 use ganger_core::coordinator::port::{Ask, Reply};
 use ganger_core::document::{Collection, DOCUMENTS, Document};
@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::ask::misplaced;
 use super::{Answer, Service, ServiceError};
-use crate::auth::{Auth, Claims, Seen, SigningKey, hash};
+use crate::auth::{self, Auth, Claims, Seen, SigningKey, hash};
 use crate::http::problem::{Code, Problem};
 
 /// A document that is never there: removing it tells that everything before is settled.
@@ -83,9 +83,18 @@ impl Service {
         self.0.loopback
     }
 
-    /// Who shows these headers.
-    pub(crate) async fn recognise(&self, headers: &HeaderMap, from: Option<IpAddr>) -> Refused<Caller> {
+    /// Who shows these headers, or else this certificate.
+    pub(crate) async fn recognise(
+        &self,
+        headers: &HeaderMap,
+        certificate: Option<&Certificate>,
+        from: Option<IpAddr>,
+    ) -> Refused<Caller> {
         let now = self.0.clock.now();
+        if let Some(certificate) = certificate.filter(|_| !auth::shows_a_token(headers)) {
+            let expired = || Problem::new(Code::Unauthenticated, "the certificate has expired");
+            return certificate.caller(now.wall).ok_or_else(expired);
+        }
         let seen = self.seen().await?;
         self.auth().recognise(&seen, headers, from, now)
     }

@@ -1,4 +1,4 @@
-"""Where a request goes, and whether, where and when it goes again if it failed. No I/O."""
+"""Where a request goes, and whether, where and when it goes again if it failed. No I/O but reading certificates."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import ipaddress
 import json
 import os
 import random
+import ssl
 from collections.abc import Mapping
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
 import httpx
 
-from . import limits
+from . import limits, tls
 from .calls import Call
 from .errors import Problem, Unreachable, problem
 from .version import __version__
@@ -39,6 +40,7 @@ class HttpOptions(TypedDict):
 
     follow_redirects: bool
     trust_env: bool
+    verify: bool | ssl.SSLContext
 
 
 def backoff(failures: int, first: float = FIRST_DELAY, longest: float = LONGEST_DELAY) -> float:
@@ -89,7 +91,12 @@ class Servers:
     @property
     def http(self) -> HttpOptions:
         """How the HTTP library is to be set up."""
-        return {"follow_redirects": False, "trust_env": not all(is_loopback(url) for url in self.urls)}
+        secured = any(url.startswith("https://") for url in self.urls)
+        return {
+            "follow_redirects": False,
+            "trust_env": not all(is_loopback(url) for url in self.urls),
+            "verify": tls.context() if secured else True,
+        }
 
     def failed(self, url: str) -> None:
         """That one did not answer: the next one is asked, unless another call has moved on already."""

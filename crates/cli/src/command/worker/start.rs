@@ -55,6 +55,12 @@ pub(super) struct Start {
     /// How long running jobs may finish when it stops [default: 30s] [env: GANGER_GRACE]
     #[arg(long, value_name = "DURATION")]
     grace: Option<Grace>,
+    /// Show this certificate instead of a token (PEM) [env: GANGER_CLIENT_CERT]
+    #[arg(long, value_name = "FILE")]
+    client_cert: Option<PathBuf>,
+    /// The key of that certificate (PEM) [env: GANGER_CLIENT_KEY]
+    #[arg(long, value_name = "FILE")]
+    client_key: Option<PathBuf>,
     /// The id of its first session, chosen by its supervisor
     #[arg(long, hide = true)]
     session: Option<SessionId>,
@@ -127,6 +133,8 @@ impl Start {
 
     pub(super) fn settings(&self, layer: &mut Layer) {
         layer.set(Key::Grace, self.grace);
+        layer.set(Key::ClientCert, self.client_cert.as_ref().map(|path| path.display()));
+        layer.set(Key::ClientKey, self.client_key.as_ref().map(|path| path.display()));
     }
 
     async fn start(&self, context: &Context) -> Fallible<WorkerHandle> {

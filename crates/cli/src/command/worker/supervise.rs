@@ -69,6 +69,7 @@ fn arguments(context: &Context, start: &Start) -> Vec<String> {
     add("--log", config.log_format.value.to_string());
     add("--grace", Grace(config.grace.value).to_string());
     add("--on-lapse", start.on_lapse.word().to_owned());
+    config.client_tls.flags().into_iter().for_each(|(flag, path)| add(flag, path));
     start.queues.iter().for_each(|queue| add("--queue", queue.to_string()));
     start.kinds.iter().for_each(|kind| add("--kinds", kind.to_string()));
     start.labels.iter().for_each(|(name, value)| add("--labels", format!("{name}={value}")));

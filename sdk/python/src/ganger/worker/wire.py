@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import grpc
 
 from .. import limits
+from ..tls import credentials
 from ..tries import is_loopback
 from ..v1 import worker_pb2 as wire_types
 from ..v1.worker_pb2_grpc import WorkerStub
@@ -57,7 +58,7 @@ def channel_to(url: str) -> grpc.Channel:
     target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     options = (*_OPTIONS, ("grpc.enable_http_proxy", 0 if is_loopback(url) else 1))
     if parts.scheme == "https":
-        return grpc.secure_channel(target, grpc.ssl_channel_credentials(), options=options)
+        return grpc.secure_channel(target, credentials(), options=options)
     return grpc.insecure_channel(target, options=options)
 
 
