@@ -26,7 +26,7 @@ use crate::listener::Peer;
 /// Largest body that is kept: a batch at its limit, and what gRPC puts around it.
 pub(super) const KEPT_BYTES: usize = limits::BATCH_BYTES + (64 << 10);
 /// A body that is kept arrives within this.
-const BODY_WITHIN: Duration = Duration::from_secs(30);
+pub(super) const BODY_WITHIN: Duration = Duration::from_secs(30);
 
 /// Headers that belong to one connection and not to the request.
 const OF_THE_CONNECTION: [HeaderName; 9] = [
@@ -52,6 +52,12 @@ pub(super) struct Call {
     sent: bool,
     /// The answer was lost.
     lost: bool,
+}
+
+/// What a body that does not arrive in time is answered with.
+pub(super) fn too_slow() -> Problem {
+    let detail = format!("the body took longer than {} s", BODY_WITHIN.as_secs());
+    Problem::new(Code::RequestTimeout, detail)
 }
 
 /// What is there of a body.
@@ -122,10 +128,7 @@ impl Call {
         }
         match tokio::time::timeout(BODY_WITHIN, kept(body, room)).await {
             Ok(kept) => self.body = kept?,
-            Err(_) => {
-                let detail = format!("the body took longer than {} s", BODY_WITHIN.as_secs());
-                return Err(Problem::new(Code::RequestTimeout, detail));
-            }
+            Err(_) => return Err(too_slow()),
         }
         Ok(())
     }

@@ -25,6 +25,7 @@ mod certificate;
 mod hold;
 pub(crate) mod key;
 mod measures;
+mod message;
 mod pool;
 mod route;
 mod seal;
@@ -59,6 +60,7 @@ use crate::tls::Trust;
 use call::Call;
 use hold::Waiting;
 use measures::Ended;
+use message::{About, Told};
 use route::Place;
 pub(crate) use route::Route;
 use seal::{Refused, SEAL, Seal};
@@ -216,6 +218,7 @@ pub async fn through(State((relay, door)): State<(Relay, Door)>, request: Reques
         Place::Here => true,
         Place::Leader => false,
         Place::HereIfFinal(id) => relay.is_final(id).await,
+        Place::ByMessage => return relay.by_message(door, request, route, next).await,
     };
     if here { next.run(request).await } else { relay.carry(door, Call::new(request, route), next).await }
 }
@@ -248,6 +251,25 @@ impl Inner {
             let deaf = async move { service.knows_events_no_more().await };
             Body::from_stream(body.into_data_stream().take_until(Box::pin(deaf)))
         })
+    }
+
+    /// Answers what its message allows to be answered here: a read of a final job, a submission that is buffered.
+    async fn by_message(&self, door: Door, request: Request, route: Route, next: Next) -> Response {
+        let call = match Told::read(request).await {
+            Ok(call) => call,
+            Err(problem) => return self.refuse(door, Ended::BadBody, problem),
+        };
+        match call.about {
+            About::Job(id) if self.is_final(id).await => return next.run(call.request()).await,
+            About::Buffered if self.service.accelerator().is_some_and(|a| a.allows_buffered()) => {
+                let response = next.clone().run(call.request()).await;
+                if !message::wants_a_leader(&response) {
+                    return response;
+                }
+            }
+            About::Job(_) | About::Buffered | About::Other => {}
+        }
+        self.carry(door, Call::new(call.request(), route), next).await
     }
 
     async fn is_final(&self, id: JobId) -> bool {

@@ -21,6 +21,8 @@ pub(crate) enum Place {
     Here,
     /// Here if this job is final: then the store knows all there is to know.
     HereIfFinal(JobId),
+    /// As its message tells.
+    ByMessage,
     /// By the leader.
     Leader,
 }
@@ -61,6 +63,9 @@ const HERE: &[&str] = &[
 const HEALTH: &str = "/grpc.health.v1.Health";
 /// The same of calls.
 const CALLS_HERE: &[&str] = &["Server/Cluster", "Server/Timeseries"];
+/// Calls that are answered here if the job that they read is final, or if what they submit may be buffered.
+const CALLS_BY_MESSAGE: &[&str] =
+    &["Jobs/Get", "Jobs/Attempts", "Jobs/Logs", "Jobs/Enqueue", "Jobs/EnqueueBatch"];
 /// Calls that read, or whose second time is like the first.
 const HARMLESS_CALLS: &[&str] = &[
     "Jobs/Get",
@@ -133,7 +138,11 @@ impl Route {
     }
 
     fn of_call(call: &str) -> Route {
-        let place = if CALLS_HERE.contains(&call) { Place::Here } else { Place::Leader };
+        let place = match call {
+            _ if CALLS_HERE.contains(&call) => Place::Here,
+            _ if CALLS_BY_MESSAGE.contains(&call) => Place::ByMessage,
+            _ => Place::Leader,
+        };
         let body = if call == "Worker/Session" { Reading::Passing } else { Reading::Kept };
         let again = match call {
             "Jobs/Enqueue" | "Jobs/EnqueueBatch" => Again::Keyed,

@@ -196,20 +196,33 @@ async fn a_server_that_does_not_lead_buffers_by_itself() {
     assert!(leader.server.service().leads() && !standby.server.service().leads());
     let first = id_of(&answer(standby.post("/v1/jobs", &buffered()).await, 202).await);
     eventually("draining by the leader", || async { exists(&leader, first).await }).await;
-    // A call that is relayed may be sent twice. Only the ledger would notice, so it is durable.
     let mut program = JobsClient::connect(standby.server.url()).await.unwrap();
     let job = Some(v1::NewJob { kind: "a".into(), ..Default::default() });
     let call = v1::EnqueueRequest { job, buffered: true, ..Default::default() };
-    let relayed = program.enqueue(call).await.unwrap().into_inner();
+    let second = program.enqueue(call.clone()).await.unwrap().into_inner();
+    assert!(second.buffered);
+    eventually("draining by the leader", || async { exists(&leader, second.id.parse().unwrap()).await })
+        .await;
+    // Under a key only the ledger can promise the same answer: that is the leader's, and durable.
+    let call = v1::EnqueueRequest { idempotency_key: "k".into(), ..call };
+    let relayed = program.enqueue(call.clone()).await.unwrap().into_inner();
     assert!(!relayed.buffered && exists(&leader, relayed.id.parse().unwrap()).await);
     drop(leader);
+    let call = v1::EnqueueBatchRequest {
+        jobs: call.job.into_iter().collect(),
+        buffered: true,
+        ..Default::default()
+    };
+    let answers = program.enqueue_batch(call).await.unwrap().into_inner().items;
+    let Some(v1::batch_item::Answer::Job(job)) = &answers[0].answer else { panic!("{answers:?}") };
+    assert!(job.buffered, "nobody need lead");
     let batch =
         json!({ "jobs": [{ "kind": "a" }, { "kind": "b" }, { "knd": "c" }], "durability": "buffered" });
     let body = answer(standby.post("/v1/jobs:batch", &batch).await, 200).await;
     assert_eq!((&body["summary"]["created"], &body["durability"]), (&json!(2), &json!("buffered")));
     eventually("another leader", || async { standby.server.service().leads() }).await;
     is_drained(&standby).await;
-    assert_eq!(standby.jobs().await, 4);
+    assert_eq!(standby.jobs().await, 6);
 }
 
 /// A queue that drains takes nothing new: its buffered jobs wait, and hold up nobody else's.

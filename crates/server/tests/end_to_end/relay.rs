@@ -114,6 +114,12 @@ async fn a_job_is_submitted_claimed_completed_and_read_through_a_standby() {
     }
     let (status, list) = get(&url, "/v1/jobs?state=succeeded,dead").await;
     assert_eq!((status, list["items"].as_array().unwrap().len()), (200, 1));
+    let mut program = JobsClient::connect(url).await.unwrap();
+    let id = job["id"].as_str().unwrap();
+    let read = program.get(v1::GetRequest { id: id.into(), wait: None }).await.unwrap().into_inner();
+    assert_eq!(read.state, "succeeded");
+    let attempts = program.attempts(v1::AttemptsRequest { id: id.into() }).await.unwrap().into_inner();
+    assert_eq!(attempts.attempts.len(), 1);
     pair.stop().await;
 }
 
