@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::site::Site;
+use crate::site::{Site, on_every_store};
 
 async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
     let answer = request.send().await.unwrap();
@@ -41,9 +41,7 @@ async fn claim_within(site: &Site, wait: &str) -> Option<Value> {
     claimed["jobs"].as_array().and_then(|jobs| jobs.first().cloned())
 }
 
-#[tokio::test]
-async fn limits_are_set_shown_and_lifted() {
-    let site = Site::start().await;
+async fn limits_are_set_shown_and_lifted(site: Site) {
     let limits = json!({"max_running": 10, "rate": "100/1m", "burst": 20, "max_depth": 7});
     let keys = json!({"max_running": 1});
     let ageing = json!({"every": "1m", "at_most": 20});
@@ -71,9 +69,7 @@ async fn limits_are_set_shown_and_lifted() {
     }
 }
 
-#[tokio::test]
-async fn a_full_queue_is_refused_with_429_and_says_when_to_try_again() {
-    let site = Site::start().await;
+async fn a_full_queue_is_refused_with_429_and_says_when_to_try_again(site: Site) {
     put(&site, json!({"limits": {"max_depth": 1}})).await;
     submit(&site, "a").await;
     let body = json!({"kind": "noop", "queue": "mail"}).to_string();
@@ -92,9 +88,7 @@ async fn a_full_queue_is_refused_with_429_and_says_when_to_try_again() {
     assert_eq!(held.await.unwrap().unwrap().status(), StatusCode::CREATED);
 }
 
-#[tokio::test]
-async fn a_closed_key_waits_while_others_go_on_and_opens_by_hand() {
-    let site = Site::start().await;
+async fn a_closed_key_waits_while_others_go_on_and_opens_by_hand(site: Site) {
     // Whatever a key may contain, encoded in the path.
     let path = "/v1/queues/mail/keys/a%2Fb%20%C3%BC%3A1";
     let (status, key) = post(&site, &format!("{path}:close"), json!({"for": "1h"})).await;
@@ -124,9 +118,7 @@ async fn a_closed_key_waits_while_others_go_on_and_opens_by_hand() {
 }
 
 /// "The other side said 429."
-#[tokio::test]
-async fn a_script_closes_the_key_of_its_job_and_burns_no_attempt() {
-    let site = Site::start().await;
+async fn a_script_closes_the_key_of_its_job_and_burns_no_attempt(site: Site) {
     let (first, second) = (submit(&site, "api").await, submit(&site, "api").await);
     let job = claim(&site).await.unwrap();
     assert_eq!(job["id"], first);
@@ -141,9 +133,7 @@ async fn a_script_closes_the_key_of_its_job_and_burns_no_attempt() {
     assert_eq!(claim(&site).await.unwrap()["id"], first, "it is in its old place");
 }
 
-#[tokio::test]
-async fn jobs_show_their_keys() {
-    let site = Site::start().await;
+async fn jobs_show_their_keys(site: Site) {
     let body = json!({"kind": "noop", "concurrency_key": "c", "fair_key": "f", "fair_weight": 3});
     let (_, job) = post(&site, "/v1/jobs", body).await;
     let job: Value = site.read(&format!("/v1/jobs/{}", job["id"].as_str().unwrap())).await;
@@ -157,4 +147,12 @@ async fn jobs_show_their_keys() {
             "{problem}"
         );
     }
+}
+
+on_every_store! {
+    limits_are_set_shown_and_lifted,
+    a_full_queue_is_refused_with_429_and_says_when_to_try_again,
+    a_closed_key_waits_while_others_go_on_and_opens_by_hand,
+    a_script_closes_the_key_of_its_job_and_burns_no_attempt,
+    jobs_show_their_keys,
 }

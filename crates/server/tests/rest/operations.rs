@@ -5,7 +5,7 @@ use ganger_server::api::{FailuresBody, JobPage, OperationBody, OperationsBody, P
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::site::{PATIENCE, Site};
+use crate::site::{PATIENCE, Site, on_every_store};
 
 /// So many jobs of that kind that died.
 async fn dead(site: &Site, kind: &str, count: usize) -> Vec<JobId> {
@@ -49,9 +49,7 @@ async fn count(site: &Site, filter: &str) -> usize {
     page.items.len()
 }
 
-#[tokio::test]
-async fn a_dry_run_tells_what_would_be_done_and_does_nothing() {
-    let site = Site::start().await;
+async fn a_dry_run_tells_what_would_be_done_and_does_nothing(site: Site) {
     dead(&site, "a", 7).await;
     dead(&site, "b", 2).await;
     let body = json!({"action": "replay", "filter": "state:dead kind:a", "dry_run": true});
@@ -62,9 +60,7 @@ async fn a_dry_run_tells_what_would_be_done_and_does_nothing() {
     assert!(site.read::<OperationsBody>("/v1/operations").await.items.is_empty());
 }
 
-#[tokio::test]
-async fn a_filter_is_replayed_whole_and_nothing_else() {
-    let site = Site::start().await;
+async fn a_filter_is_replayed_whole_and_nothing_else(site: Site) {
     dead(&site, "a", 12).await;
     dead(&site, "b", 3).await;
     let answer = site.post(
@@ -83,9 +79,7 @@ async fn a_filter_is_replayed_whole_and_nothing_else() {
 }
 
 /// What came after the operation was asked for is not its business.
-#[tokio::test]
-async fn jobs_that_come_or_die_later_are_left_alone() {
-    let site = Site::start().await;
+async fn jobs_that_come_or_die_later_are_left_alone(site: Site) {
     for n in 0..3 {
         site.submit(&json!({"kind": "a", "payload": n})).await;
     }
@@ -98,9 +92,7 @@ async fn jobs_that_come_or_die_later_are_left_alone() {
     assert_eq!(count(&site, "state:cancelled").await, 3);
 }
 
-#[tokio::test]
-async fn jobs_named_one_by_one_are_done_or_skipped_with_a_reason() {
-    let site = Site::start().await;
+async fn jobs_named_one_by_one_are_done_or_skipped_with_a_reason(site: Site) {
     let died = dead(&site, "a", 2).await;
     let live = site.submit(&json!({"kind": "a", "queue": "other"})).await.id;
     let gone = JobId::new(1, [7; 10]);
@@ -114,9 +106,7 @@ async fn jobs_named_one_by_one_are_done_or_skipped_with_a_reason() {
     assert_eq!((&stats["jobs"]["dead"], &stats["jobs"]["queued"]), (&json!(0), &json!(1)), "{stats}");
 }
 
-#[tokio::test]
-async fn a_unique_key_that_is_held_is_a_reason_to_skip() {
-    let site = Site::start().await;
+async fn a_unique_key_that_is_held_is_a_reason_to_skip(site: Site) {
     let first =
         site.submit(&json!({"kind": "a", "queue": "q", "unique_key": "k", "max_attempts": 1})).await.id;
     let lease = site.claim("q").await;
@@ -128,9 +118,7 @@ async fn a_unique_key_that_is_held_is_a_reason_to_skip() {
     assert_eq!((done.done, done.skipped_by["unique_key_held"]), (0, 1));
 }
 
-#[tokio::test]
-async fn an_operation_keeps_to_its_rate_and_can_be_stopped() {
-    let site = Site::start().await;
+async fn an_operation_keeps_to_its_rate_and_can_be_stopped(site: Site) {
     dead(&site, "a", 5).await;
     let operation = start(&site, json!({"action": "replay", "all": true, "rate": 1})).await;
     let cancel = format!("/v1/operations/{}:cancel", operation.id);
@@ -145,9 +133,7 @@ async fn an_operation_keeps_to_its_rate_and_can_be_stopped() {
     assert_eq!(none.status(), StatusCode::NOT_FOUND);
 }
 
-#[tokio::test]
-async fn the_same_key_is_the_same_operation() {
-    let site = Site::start().await;
+async fn the_same_key_is_the_same_operation(site: Site) {
     dead(&site, "a", 2).await;
     let send =
         |body: Value| site.post("/v1/operations", body.to_string()).header("Idempotency-Key", "k-1").send();
@@ -161,9 +147,7 @@ async fn the_same_key_is_the_same_operation() {
     assert_eq!(over(&site, &first).await.done, 2);
 }
 
-#[tokio::test]
-async fn sixteen_operations_are_under_way_and_one_more_is_refused() {
-    let site = Site::start().await;
+async fn sixteen_operations_are_under_way_and_one_more_is_refused(site: Site) {
     for n in 0..2 {
         site.submit(&json!({"kind": "a", "payload": n})).await;
     }
@@ -179,9 +163,7 @@ async fn sixteen_operations_are_under_way_and_one_more_is_refused() {
     assert!(running <= 16 && (refused > 0 || all.len() == 40), "{running} run, {refused} were refused");
 }
 
-#[tokio::test]
-async fn a_group_of_failures_is_replayed_or_discarded_as_one() {
-    let site = Site::start().await;
+async fn a_group_of_failures_is_replayed_or_discarded_as_one(site: Site) {
     dead(&site, "a", 4).await;
     dead(&site, "b", 1).await;
     let groups: FailuresBody = site.read("/v1/failures?kind=a").await;
@@ -198,4 +180,16 @@ async fn a_group_of_failures_is_replayed_or_discarded_as_one() {
     assert_eq!(count(&site, "state:queued kind:b").await, 1);
     let none = site.post("/v1/failures/0123456789abcdef:replay", "").send().await.unwrap();
     assert_eq!(none.status(), StatusCode::NOT_FOUND);
+}
+
+on_every_store! {
+    a_dry_run_tells_what_would_be_done_and_does_nothing,
+    a_filter_is_replayed_whole_and_nothing_else,
+    jobs_that_come_or_die_later_are_left_alone,
+    jobs_named_one_by_one_are_done_or_skipped_with_a_reason,
+    a_unique_key_that_is_held_is_a_reason_to_skip,
+    an_operation_keeps_to_its_rate_and_can_be_stopped,
+    the_same_key_is_the_same_operation,
+    sixteen_operations_are_under_way_and_one_more_is_refused,
+    a_group_of_failures_is_replayed_or_discarded_as_one,
 }

@@ -6,7 +6,7 @@ use ganger_server::api::{BatchBody, JobBody, RelatedPage};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::site::Site;
+use crate::site::{Site, on_every_store};
 
 const NOBODY: &str = "job_01J9X7QK5V8M3N2P4R6S8T0V1W";
 
@@ -31,9 +31,7 @@ async fn run(site: &Site, queue: &str, verb: &str, body: Value) {
     site.report(&lease, verb, &body).await;
 }
 
-#[tokio::test]
-async fn a_job_waits_for_its_parent_and_says_so() {
-    let site = Site::start().await;
+async fn a_job_waits_for_its_parent_and_says_so(site: Site) {
     let parent = site.submit(&json!({"kind": "a", "queue": "p"})).await.id;
     let child = site.submit(&json!({"kind": "b", "queue": "c", "depends_on": [parent]})).await;
     assert_eq!(child.state, State::Blocked);
@@ -57,9 +55,7 @@ async fn a_job_waits_for_its_parent_and_says_so() {
 }
 
 /// One request fans out to three and back in to one, one of them dies, and the callback runs all the same.
-#[tokio::test]
-async fn a_batch_fans_out_and_its_callback_gathers() {
-    let site = Site::start().await;
+async fn a_batch_fans_out_and_its_callback_gathers(site: Site) {
     let batch = json!({
         "jobs": [
             {"kind": "a", "queue": "q"},
@@ -85,9 +81,7 @@ async fn a_batch_fans_out_and_its_callback_gathers() {
     assert_eq!(states, [ok, dead, ok]);
 }
 
-#[tokio::test]
-async fn a_death_cancels_runs_or_keeps_waiting_and_a_cancel_cascades() {
-    let site = Site::start().await;
+async fn a_death_cancels_runs_or_keeps_waiting_and_a_cancel_cascades(site: Site) {
     let parent = site.submit(&json!({"kind": "a", "queue": "p", "max_attempts": 1})).await.id;
     let mut children = Vec::new();
     for on_dead in ["cancel", "run", "wait"] {
@@ -109,9 +103,7 @@ async fn a_death_cancels_runs_or_keeps_waiting_and_a_cancel_cascades() {
     assert_eq!(state(&site, children[0]).await, State::Cancelled);
 }
 
-#[tokio::test]
-async fn parents_that_are_final_are_settled_at_submission() {
-    let site = Site::start().await;
+async fn parents_that_are_final_are_settled_at_submission(site: Site) {
     let done = site.submit(&json!({"kind": "a", "queue": "p"})).await.id;
     run(&site, "p", "complete", json!({})).await;
     let stopped = site.submit(&json!({"kind": "a", "queue": "p"})).await.id;
@@ -125,9 +117,7 @@ async fn parents_that_are_final_are_settled_at_submission() {
     assert_eq!(freed(&site, child).await, State::Scheduled);
 }
 
-#[tokio::test]
-async fn mistakes_are_told_with_their_place_and_take_nothing_in() {
-    let site = Site::start().await;
+async fn mistakes_are_told_with_their_place_and_take_nothing_in(site: Site) {
     for (path, body, at) in [
         ("/v1/jobs", json!({"kind": "a", "depends_on": [NOBODY]}), "/depends_on/0"),
         ("/v1/jobs", json!({"kind": "a", "depends_on": ["#0"]}), "/depends_on/0"),
@@ -156,9 +146,7 @@ async fn mistakes_are_told_with_their_place_and_take_nothing_in() {
 }
 
 /// The same request twice is one family; a duplicate parent stands for the job that is there.
-#[tokio::test]
-async fn keys_hold_for_families_too() {
-    let site = Site::start().await;
+async fn keys_hold_for_families_too(site: Site) {
     let held = site.submit(&json!({"kind": "a", "queue": "p", "unique_key": "k"})).await.id;
     let batch = json!({"jobs": [{"kind": "a", "unique_key": "k"}, {"kind": "b", "depends_on": ["#0"]}]});
     let send = || site.post("/v1/jobs:batch", batch.to_string()).header("idempotency-key", "once").send();
@@ -171,4 +159,13 @@ async fn keys_hold_for_families_too() {
     assert_eq!(parents.items.iter().map(|item| item.id).collect::<Vec<_>>(), [held]);
     run(&site, "p", "complete", json!({})).await;
     assert_eq!(freed(&site, child).await, State::Queued);
+}
+
+on_every_store! {
+    a_job_waits_for_its_parent_and_says_so,
+    a_batch_fans_out_and_its_callback_gathers,
+    a_death_cancels_runs_or_keeps_waiting_and_a_cancel_cascades,
+    parents_that_are_final_are_settled_at_submission,
+    mistakes_are_told_with_their_place_and_take_nothing_in,
+    keys_hold_for_families_too,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use ganger_server::api::{BatchBody, ImportBody, JobBody, JobPage, QueueBody, StatsBody, SubmittedBody};
 use ganger_server::testing;
-use reqwest::{Client, Method, RequestBuilder, StatusCode};
+use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
 use crate::site::{PATIENCE, Site};
@@ -284,7 +284,7 @@ async fn exec_jobs_need_the_token() {
     let store = std::sync::Arc::new(ganger_store::MemoryStore::new());
     let mut options = testing::options(store);
     options.exec_token = Some("the secret".into());
-    let site = Site { server: testing::start_with(options).await, client: Client::new() };
+    let site = Site::over(testing::start_with(options).await);
     let exec = |token: &str| {
         site.post("/v1/jobs", r#"{"kind":"exec","payload":{"command":["true"]}}"#)
             .header("X-Ganger-Exec-Token", token)
@@ -336,7 +336,7 @@ async fn a_stop_does_not_wait_for_listeners() {
     let events = site.get("/v1/events").send().await.unwrap();
     let id = site.submit(&json!({"kind": "a"})).await.id;
     let waiting = tokio::spawn(site.get(&format!("/v1/jobs/{id}?wait=60s")).send());
-    let Site { server, client: _ } = site;
+    let Site { server, .. } = site;
     tokio::time::timeout(PATIENCE, server.stop()).await.expect("the server stops");
     drop(events);
     // Answered or cut, but over.

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use ganger_server::api::{
-    FiredBody, JobBody, OccurrencesBody, ScheduleBody, SchedulePreview, SchedulesBody, UpcomingBody,
+    FiredBody, JobBody, JobPage, OccurrencesBody, ScheduleBody, SchedulePreview, SchedulesBody, UpcomingBody,
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::site::{PATIENCE, Site};
+use crate::site::{PATIENCE, Site, on_every_store};
 
 async fn refused(site: &Site, method: Method, path: &str, body: Value) -> Value {
     let answer = site.ask(method, path).body(body.to_string()).send().await.unwrap();
@@ -34,9 +34,7 @@ async fn fired(site: &Site, count: usize) -> OccurrencesBody {
     tokio::time::timeout(PATIENCE, waiting).await.expect("it fires")
 }
 
-#[tokio::test]
-async fn a_schedule_fires_and_its_job_knows_it() {
-    let site = Site::start().await;
+async fn a_schedule_fires_and_its_job_knows_it(site: Site) {
     let made: ScheduleBody = site.told("/v1/schedules", &every(1)).await;
     assert_eq!((made.time_zone.as_str(), made.misfire.as_str(), made.paused), ("UTC", "fire_once", false));
     let ledger = fired(&site, 2).await;
@@ -45,15 +43,17 @@ async fn a_schedule_fires_and_its_job_knows_it() {
     let origin = job.schedule.expect("it knows who made it");
     assert_eq!((origin.name.as_str(), origin.due_at), ("tick", row.due_at));
     assert_eq!(job.payload.unwrap().get(), "{\"a\":1}");
+    for (filter, found) in [("tick", true), ("tock", false), ("*", true)] {
+        let page: JobPage = site.read(&format!("/v1/jobs?q=schedule%3A{filter}")).await;
+        assert_eq!(!page.items.is_empty(), found, "{filter}");
+    }
     let explained: Value = site.read(&format!("/v1/jobs/{}/explain", row.job.unwrap())).await;
     assert!(explained.to_string().contains("schedule tick made it"), "{explained}");
     let metrics = site.text("/metrics").await;
     assert!(metrics.contains("ganger_schedules 1"), "{metrics}");
 }
 
-#[tokio::test]
-async fn a_schedule_is_paused_run_backfilled_and_deleted() {
-    let site = Site::start().await;
+async fn a_schedule_is_paused_run_backfilled_and_deleted(site: Site) {
     let _: ScheduleBody = site.told("/v1/schedules", &every(3600)).await;
     let paused: ScheduleBody = site.told("/v1/schedules/tick:pause", &json!({})).await;
     assert!(paused.paused && paused.status.unwrap().next.is_none());
@@ -95,9 +95,7 @@ fn jiff_now() -> i64 {
     i64::try_from(since.as_micros()).unwrap()
 }
 
-#[tokio::test]
-async fn what_is_wrong_is_named_with_its_place() {
-    let site = Site::start().await;
+async fn what_is_wrong_is_named_with_its_place(site: Site) {
     for (body, pointer, said) in [
         (json!({"name": "a", "cron": "61 * * * *", "job": {"kind": "k"}}), "/cron", "character 1"),
         (json!({"name": "a", "cron": "0 0 30 2 *", "job": {"kind": "k"}}), "/cron", "never fires"),
@@ -125,9 +123,7 @@ async fn what_is_wrong_is_named_with_its_place() {
     assert_eq!(twice["code"], "schedule_exists");
 }
 
-#[tokio::test]
-async fn a_preview_and_a_look_ahead_tell_what_the_clocks_do() {
-    let site = Site::start().await;
+async fn a_preview_and_a_look_ahead_tell_what_the_clocks_do(site: Site) {
     let berlin = json!({"name": "b", "cron": "30 2 29 3 *", "time_zone": "Europe/Berlin",
         "ends_at": "2200-01-01T00:00:00Z", "job": {"kind": "k"}});
     let preview: SchedulePreview = site.told("/v1/schedules:preview", &berlin).await;
@@ -139,4 +135,11 @@ async fn a_preview_and_a_look_ahead_tell_what_the_clocks_do() {
     assert_eq!(next.items.len(), 40);
     let gap = next.items.iter().find(|instant| instant.local.contains("T03:00:00"));
     assert!(gap.is_some_and(|instant| instant.note.as_deref().unwrap_or("").contains("clocks go forward")));
+}
+
+on_every_store! {
+    a_schedule_fires_and_its_job_knows_it,
+    a_schedule_is_paused_run_backfilled_and_deleted,
+    what_is_wrong_is_named_with_its_place,
+    a_preview_and_a_look_ahead_tell_what_the_clocks_do,
 }

@@ -5,7 +5,7 @@ use ganger_server::api::{FailuresBody, HistogramBody, JobPage, ScanMode, ViewBod
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::site::Site;
+use crate::site::{Site, on_every_store};
 
 fn encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
@@ -25,9 +25,7 @@ async fn dead(site: &Site, kind: &str, error: &str) -> JobId {
     id
 }
 
-#[tokio::test]
-async fn a_filter_finds_its_jobs_and_no_others() {
-    let site = Site::start().await;
+async fn a_filter_finds_its_jobs_and_no_others(site: Site) {
     let small = site.submit(&json!({"kind": "mail.send", "payload": {"user": {"id": 42}}})).await.id;
     let large =
         site.submit(&json!({"kind": "mail.read", "payload": {"user": {"id": 43}}, "tags": ["eu"]})).await.id;
@@ -57,9 +55,7 @@ async fn a_filter_finds_its_jobs_and_no_others() {
     assert!(both.items.is_empty(), "every filter must hold");
 }
 
-#[tokio::test]
-async fn a_filter_that_makes_no_sense_is_refused_with_its_place() {
-    let site = Site::start().await;
+async fn a_filter_that_makes_no_sense_is_refused_with_its_place(site: Site) {
     for (q, position, expected) in [
         ("state:dead ran>soon", 15, "a duration such as 5s or 2h"),
         ("colour:red", 0, "queue"),
@@ -78,9 +74,7 @@ async fn a_filter_that_makes_no_sense_is_refused_with_its_place() {
 }
 
 /// Pages of a filter that speaks of ages are made at different moments, and go on all the same.
-#[tokio::test]
-async fn pages_of_a_filter_show_each_job_once_and_a_cursor_belongs_to_its_filter() {
-    let site = Site::start().await;
+async fn pages_of_a_filter_show_each_job_once_and_a_cursor_belongs_to_its_filter(site: Site) {
     let mut expected = Vec::new();
     for n in 0..7 {
         let id = site.submit(&json!({"kind": if n % 2 == 0 { "even" } else { "odd" }})).await.id;
@@ -107,9 +101,7 @@ async fn pages_of_a_filter_show_each_job_once_and_a_cursor_belongs_to_its_filter
     assert!(other.text().await.unwrap().contains("invalid_cursor"));
 }
 
-#[tokio::test]
-async fn a_search_says_how_much_it_looked_at() {
-    let site = Site::start().await;
+async fn a_search_says_how_much_it_looked_at(site: Site) {
     for n in 0..10 {
         site.submit(&json!({"kind": "a", "payload": n})).await;
     }
@@ -121,9 +113,7 @@ async fn a_search_says_how_much_it_looked_at() {
     assert_eq!((by_id.items.len(), by_id.scan.mode, by_id.scan.examined), (1, ScanMode::Index, 1));
 }
 
-#[tokio::test]
-async fn a_histogram_counts_every_match_once() {
-    let site = Site::start().await;
+async fn a_histogram_counts_every_match_once(site: Site) {
     for n in 0..9 {
         site.submit(&json!({"kind": if n % 3 == 0 { "a" } else { "b" }})).await;
     }
@@ -139,9 +129,7 @@ async fn a_histogram_counts_every_match_once() {
     }
 }
 
-#[tokio::test]
-async fn an_export_has_every_match_and_no_formulas() {
-    let site = Site::start().await;
+async fn an_export_has_every_match_and_no_formulas(site: Site) {
     for n in 0..120 {
         site.submit(&json!({"kind": "a", "payload": {"n": n}, "priority": -1})).await;
     }
@@ -163,9 +151,7 @@ async fn an_export_has_every_match_and_no_formulas() {
     assert!(!site.text("/v1/jobs:export?q=kind%3Aa&include=result").await.contains("payload"));
 }
 
-#[tokio::test]
-async fn a_view_is_saved_used_replaced_and_forgotten() {
-    let site = Site::start().await;
+async fn a_view_is_saved_used_replaced_and_forgotten(site: Site) {
     let put =
         |name: &str, body: Value| site.ask(Method::PUT, &format!("/v1/views/{name}")).body(body.to_string());
     let answer =
@@ -197,9 +183,7 @@ async fn a_view_is_saved_used_replaced_and_forgotten() {
     }
 }
 
-#[tokio::test]
-async fn a_final_job_is_deleted_and_a_live_one_is_not() {
-    let site = Site::start().await;
+async fn a_final_job_is_deleted_and_a_live_one_is_not(site: Site) {
     let live = site.submit(&json!({"kind": "a"})).await.id;
     let died = dead(&site, "boom", "x").await;
     let delete = async |id: JobId| site.ask(Method::DELETE, &format!("/v1/jobs/{id}")).send().await.unwrap();
@@ -213,9 +197,7 @@ async fn a_final_job_is_deleted_and_a_live_one_is_not() {
     assert_eq!(stats["jobs"]["dead"], 0, "{stats}");
 }
 
-#[tokio::test]
-async fn failures_of_one_cause_are_one_group() {
-    let site = Site::start().await;
+async fn failures_of_one_cause_are_one_group(site: Site) {
     dead(&site, "mail", "no user 1 at 10.0.0.1").await;
     let last = dead(&site, "mail", "no user 22 at 10.0.0.2").await;
     dead(&site, "mail", "disk full").await;
@@ -232,4 +214,16 @@ async fn failures_of_one_cause_are_one_group() {
     assert_eq!(site.read::<FailuresBody>("/v1/failures?limit=1").await.items.len(), 1);
     let none = site.get("/v1/failures/0123456789abcdef").send().await.unwrap();
     assert_eq!(none.status(), StatusCode::NOT_FOUND);
+}
+
+on_every_store! {
+    a_filter_finds_its_jobs_and_no_others,
+    a_filter_that_makes_no_sense_is_refused_with_its_place,
+    pages_of_a_filter_show_each_job_once_and_a_cursor_belongs_to_its_filter,
+    a_search_says_how_much_it_looked_at,
+    a_histogram_counts_every_match_once,
+    an_export_has_every_match_and_no_formulas,
+    a_view_is_saved_used_replaced_and_forgotten,
+    a_final_job_is_deleted_and_a_live_one_is_not,
+    failures_of_one_cause_are_one_group,
 }

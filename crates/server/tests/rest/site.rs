@@ -1,9 +1,12 @@
-//! A running server and a client of it.
+//! A running server and a client of it, on any of the stores.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ganger_server::api::SubmittedBody;
 use ganger_server::testing::{self, TestServer};
+use ganger_store::postgres::{PgOptions, PgStore};
+use ganger_store::{SqliteStore, testing as real};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
@@ -14,11 +17,57 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Site {
     pub(crate) server: TestServer,
     pub(crate) client: Client,
+    /// Where its jobs are, if they are in files.
+    _dir: Option<tempfile::TempDir>,
 }
 
+/// Tests claims about a site on every store.
+macro_rules! on_every_store {
+    ($($claim:ident),* $(,)?) => {
+        mod in_memory {
+            $(#[tokio::test]
+            async fn $claim() {
+                super::$claim(crate::site::Site::start().await).await;
+            })*
+        }
+
+        mod on_sqlite {
+            $(#[tokio::test]
+            async fn $claim() {
+                super::$claim(crate::site::Site::on_sqlite().await).await;
+            })*
+        }
+
+        mod on_postgres {
+            $(#[tokio::test]
+            async fn $claim() {
+                super::$claim(crate::site::Site::on_postgres().await).await;
+            })*
+        }
+    };
+}
+pub(crate) use on_every_store;
+
 impl Site {
+    /// A client of a server that runs already.
+    pub(crate) fn over(server: TestServer) -> Site {
+        Site { server, client: Client::new(), _dir: None }
+    }
+
     pub(crate) async fn start() -> Site {
-        Site { server: testing::start().await, client: Client::new() }
+        Site::over(testing::start().await)
+    }
+
+    pub(crate) async fn on_sqlite() -> Site {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(SqliteStore::open(dir.path(), Default::default()).unwrap());
+        Site { _dir: Some(dir), ..Site::over(testing::start_on(store).await) }
+    }
+
+    pub(crate) async fn on_postgres() -> Site {
+        let url = real::Postgres::shared().migrated_database().await;
+        let store = Arc::new(PgStore::connect(&PgOptions::new(&url)).await.unwrap());
+        Site::over(testing::start_on(store).await)
     }
 
     pub(crate) fn ask(&self, method: Method, path: &str) -> RequestBuilder {

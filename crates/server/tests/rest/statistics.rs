@@ -3,7 +3,7 @@
 use ganger_server::api::{FigureBody, TimeseriesBody};
 use serde_json::{Value, json};
 
-use crate::site::Site;
+use crate::site::{Site, on_every_store};
 
 async fn total(site: &Site, query: &str) -> FigureBody {
     let mut body: TimeseriesBody = site.read(&format!("/v1/stats/timeseries?{query}")).await;
@@ -11,9 +11,7 @@ async fn total(site: &Site, query: &str) -> FigureBody {
 }
 
 /// Three jobs come, one of them twice; one succeeds, one fails once and waits, one is cancelled.
-#[tokio::test]
-async fn the_timeline_counts_what_happened_and_nothing_twice() {
-    let site = Site::start().await;
+async fn the_timeline_counts_what_happened_and_nothing_twice(site: Site) {
     for key in ["a", "b", "b"] {
         site.submit(&json!({"kind": "send", "queue": "mail", "unique_key": key})).await;
     }
@@ -38,9 +36,7 @@ async fn the_timeline_counts_what_happened_and_nothing_twice() {
     }
 }
 
-#[tokio::test]
-async fn a_timeline_has_a_point_for_every_step_and_a_line_for_every_queue() {
-    let site = Site::start().await;
+async fn a_timeline_has_a_point_for_every_step_and_a_line_for_every_queue(site: Site) {
     for (queue, jobs) in [("mail", 1), ("video", 2)] {
         for _ in 0..jobs {
             site.submit(&json!({"kind": "a", "queue": queue})).await;
@@ -62,4 +58,9 @@ async fn a_timeline_has_a_point_for_every_step_and_a_line_for_every_queue() {
     let empty: TimeseriesBody =
         site.read("/v1/stats/timeseries?from=2026-01-01T00:00:00Z&to=2026-01-01T01:00:00Z&step=15m").await;
     assert_eq!((empty.series.len(), empty.series[0].points.len(), empty.series[0].total.count), (1, 4, 0));
+}
+
+on_every_store! {
+    the_timeline_counts_what_happened_and_nothing_twice,
+    a_timeline_has_a_point_for_every_step_and_a_line_for_every_queue,
 }
