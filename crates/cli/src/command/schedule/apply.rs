@@ -22,7 +22,7 @@ use crate::output::Shown;
 /// Make the schedules as a file says, and show what that changes.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The file is TOML, or JSON if its name ends so:
+The file is TOML; or JSON if its name ends so, an array or {\"schedule\": […]}:
   [[schedule]]
   name = \"nightly\"
   cron = \"30 2 * * *\"
@@ -88,24 +88,17 @@ impl Apply {
         let text = std::fs::read_to_string(&self.file)
             .map_err(|error| Failure::file(self.what(), &error, "check the name of the file"))?;
         let is_json = self.file.extension().is_some_and(|extension| extension == "json");
-        let mut document = if is_json {
+        let document = if is_json {
             serde_json::from_str(&text).map_err(|error| Failure::usage(self.what(), error, fix))?
         } else {
-            let table: toml::Table =
-                toml::from_str(&text).map_err(|error| Failure::usage(self.what(), error.message(), fix))?;
+            let read = toml::from_str(&text);
+            let table: toml::Table = read.map_err(|error| {
+                let why = format!("it is not TOML: {}", error.message());
+                Failure::usage(self.what(), why, fix)
+            })?;
             from_toml(toml::Value::Table(table))
         };
-        if let Some(unknown) =
-            document.as_object().and_then(|object| object.keys().find(|key| *key != "schedule"))
-        {
-            let why = format!("`{unknown}` is not `[[schedule]]`");
-            return Err(Failure::usage(self.what(), why, fix));
-        }
-        match document.get_mut("schedule").map(Value::take) {
-            Some(Value::Array(schedules)) => Ok(schedules),
-            None if document.as_object().is_some_and(serde_json::Map::is_empty) => Ok(Vec::new()),
-            Some(_) | None => Err(Failure::usage(self.what(), "it has no list of schedules", fix)),
-        }
+        schedules(document).map_err(|why| Failure::usage(self.what(), why, fix))
     }
 
     fn show(&self, context: &Context, steps: &[Step]) -> Fallible<Exit> {
@@ -206,6 +199,22 @@ fn differences(at: &str, before: &Value, after: &Value) -> Vec<String> {
     lines
 }
 
+/// The schedules of a document: all of it, or what is under the one name it may have.
+fn schedules(mut document: Value) -> Result<Vec<Value>, String> {
+    if let Value::Array(schedules) = document {
+        return Ok(schedules);
+    }
+    let mut names = document.as_object().into_iter().flat_map(serde_json::Map::keys);
+    if let Some(unknown) = names.find(|name| *name != "schedule") {
+        return Err(format!("`{unknown}` is not known; the schedules are under `schedule`"));
+    }
+    match document.get_mut("schedule").map(Value::take) {
+        Some(Value::Array(schedules)) => Ok(schedules),
+        None if document.as_object().is_some_and(serde_json::Map::is_empty) => Ok(Vec::new()),
+        Some(_) | None => Err("it has no list of schedules".to_owned()),
+    }
+}
+
 /// TOML as JSON; moments become texts.
 fn from_toml(value: toml::Value) -> Value {
     match value {
@@ -232,6 +241,17 @@ mod tests {
             ["cron: \"@daily\" -> \"@hourly\"", "job.priority: 3 -> default", "job.tags: [\"t\"]"]
         );
         assert!(differences("", &after, &after).is_empty());
+    }
+
+    #[test]
+    fn an_array_is_a_list_of_schedules_and_so_is_what_is_under_their_name() {
+        for document in [json!([{"name": "a"}]), json!({"schedule": [{"name": "a"}]})] {
+            assert_eq!(schedules(document), Ok(vec![json!({"name": "a"})]));
+        }
+        assert_eq!(schedules(json!({})), Ok(Vec::new()), "a file without schedules");
+        for (document, said) in [(json!({"schedules": []}), "`schedules`"), (json!("a"), "no list")] {
+            assert!(schedules(document).unwrap_err().contains(said), "{said}");
+        }
     }
 
     #[test]
