@@ -58,3 +58,35 @@ async def blocks(seconds: float) -> str:
     note(f"blocks {seconds}")
     time.sleep(seconds)
     return "blocked"
+
+
+@app.job("effect", max_attempts=5)
+def effect(name: str, gate: str = "gate", *, ctx: Context = Context.current) -> str:
+    """Does once what cannot be repeated."""
+    ctx.mark_effect()
+    note(f"marked {name} {ctx.attempt}")
+    while not opened(gate):
+        ctx.sleep(0.02)
+    return f"{name} {ctx.attempt}"
+
+
+@app.job("effect.async", max_attempts=5)
+async def effect_async(name: str, refusals: int = 0, *, ctx: Context = Context.current) -> str:
+    """The same, on the event loop; the other side says no so many times."""
+    await ctx.mark_effect_async()
+    note(f"marked {name} {ctx.attempt}")
+    if ctx.attempt <= refusals:
+        await ctx.unmark_effect_async()
+        raise RuntimeError("refused")
+    return f"{name} {ctx.attempt}"
+
+
+@app.job("effect.gated")
+def gated_effect(name: str, *, ctx: Context = Context.current) -> str:
+    """Asks for its mark when it is let to."""
+    note(f"started {name} {ctx.attempt}")
+    while not opened("ask"):
+        ctx.sleep(0.02)
+    ctx.mark_effect()
+    note(f"marked {name} {ctx.attempt}")
+    return f"{name} {ctx.attempt}"

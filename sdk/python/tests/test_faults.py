@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Process, Server, eventually
-from jobs import blocks, deaf, gated, quick
+from jobs import blocks, deaf, effect, effect_async, gated, gated_effect, quick
 
 from ganger import Client, Job, Receipt
 
@@ -222,3 +222,52 @@ def test_signals_are_heard_although_a_handler_blocks_the_loop(
     eventually("another runs", lambda: "blocks 601" in notes(tmp_path))
     impatient.signal(signal.SIGINT)
     assert impatient.finished() == 8, "it gives up by itself when its graces are over"
+
+
+def test_an_attempt_that_is_lost_after_its_mark_is_not_repeated_until_a_person_says_so(
+    make_server: MakeServer, make_process: MakeProcess, tmp_path: Path
+) -> None:
+    server = make_server()
+    client = Client(server.url)
+    victim = make_process(server.url, "--ttl", "500ms").wait_connected()
+    job = client.enqueue(effect.new("mail"))
+    eventually("the mark is durable", lambda: notes(tmp_path) == ["marked mail 1"])
+    victim.signal(signal.SIGKILL)
+    victim.finished()
+    make_process(server.url).wait_connected()
+    dead = client.wait(job.id, 60)
+    assert (dead.state, dead.reason) == ("dead", "delivery unknown")
+    assert attempts(client, job.id) == [(1, "lost")]
+    assert notes(tmp_path) == ["marked mail 1"], "nobody did it again"
+    (tmp_path / "gate").touch()
+    client.replay(job.id)
+    assert client.result(job.id, 60) == "mail 2"
+
+
+def test_a_mark_that_was_taken_off_lets_the_attempt_be_repeated(
+    make_server: MakeServer, make_process: MakeProcess, tmp_path: Path
+) -> None:
+    server = make_server()
+    client = Client(server.url)
+    make_process(server.url).wait_connected()
+    job = client.enqueue(effect_async.new("mail", refusals=1))
+    assert client.result(job.id, 60) == "mail 2"
+    assert attempts(client, job.id) == [(1, "error"), (2, "ok")]
+
+
+def test_a_mark_is_asked_for_again_after_the_server_was_killed(
+    make_server: MakeServer, make_process: MakeProcess, tmp_path: Path
+) -> None:
+    """The handler asks while nobody answers; it goes on only when the next server has written it down."""
+    server = make_server()
+    client = Client(server.url)
+    make_process(server.url).wait_connected()
+    job = client.enqueue(gated_effect.new("mail"))
+    eventually("it runs", lambda: notes(tmp_path) == ["started mail 1"])
+    server.kill()
+    (tmp_path / "ask").touch()
+    (tmp_path / "gate").touch()
+    server.start()
+    assert client.result(job.id, 60) == "mail 1"
+    assert attempts(client, job.id) == [(1, "ok")]
+    assert notes(tmp_path) == ["started mail 1", "marked mail 1"]

@@ -15,6 +15,8 @@ from ganger.worker.messages import (
     Gone,
     Goodbye,
     Hello,
+    Mark,
+    Marked,
     Ping,
     Pong,
     Results,
@@ -37,6 +39,7 @@ from ganger.worker.session import (
     Send,
     Session,
     Stop,
+    TellMark,
     Withdraw,
 )
 
@@ -294,3 +297,37 @@ def test_unanswered_pings_are_remembered_up_to_a_bound() -> None:
     for number in range(PINGS_REMEMBERED * 2):
         session._ping(float(number))
     assert len(session._pings) == PINGS_REMEMBERED
+
+
+def mark(seq: int, stands: bool) -> Act:
+    return Send(Mark(work(seq).job, fence(seq), stands))
+
+
+def test_a_mark_is_asked_for_until_it_is_answered() -> None:
+    session = opened()
+    run(session, 0.0, 1)
+    assert session.mark(fence(1), True) == [mark(1, True)]
+    session.disconnected()
+    session.connected(1.0)
+    assert hear(session, 1.0, Welcome(TERM, TTL)) == [Send(Ping(2)), mark(1, True)]
+    assert hear(session, 1.0, Marked(fence(1), True)) == [TellMark(fence(1), True)]
+    assert hear(session, 1.0, Marked(fence(1), True)) == [], "it was answered"
+    session.disconnected()
+    session.connected(2.0)
+    assert hear(session, 2.0, Welcome(TERM, TTL)) == [Send(Ping(3))], "and is not asked for again"
+
+
+def test_the_answer_to_an_earlier_question_is_not_taken_for_that_to_the_present_one() -> None:
+    session = opened()
+    run(session, 0.0, 1)
+    session.mark(fence(1), False)
+    assert hear(session, 0.0, Marked(fence(1), True)) == [mark(1, False)]
+    assert hear(session, 0.0, Marked(fence(1), False)) == [TellMark(fence(1), False)]
+
+
+def test_a_mark_is_refused_without_a_lease() -> None:
+    session = opened()
+    assert session.mark(fence(9), True) == [TellMark(fence(9), False)]
+    run(session, 0.0, 1)
+    session.mark(fence(1), True)
+    assert TellMark(fence(1), False) in hear(session, 0.0, Gone())

@@ -38,7 +38,7 @@ from .model import (
     RetryPolicy,
     new_job,
 )
-from .outcome import Cancelled, Fatal, RetryAfter, Snooze, Throttled
+from .outcome import Cancelled, EffectRefused, Fatal, RetryAfter, Snooze, Throttled
 from .version import __version__
 from .worker import Finish, Worker
 
@@ -54,6 +54,7 @@ __all__ = [
     "Conflict",
     "Context",
     "Denied",
+    "EffectRefused",
     "Fatal",
     "FieldProblem",
     "Finish",

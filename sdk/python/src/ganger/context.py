@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import contextlib
 import logging
 import math
@@ -13,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from . import limits
-from .outcome import Cancelled
+from .outcome import Cancelled, EffectRefused
 
 _log = logging.getLogger("ganger.job")
 
@@ -62,7 +64,12 @@ class Context:
     #: The default of a handler's ``ctx`` parameter.
     current: ClassVar[Context]
 
-    def __init__(self, attempt: Attempt, bell: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        attempt: Attempt,
+        bell: Callable[[], None] | None = None,
+        ask_mark: Callable[[bool], None] | None = None,
+    ) -> None:
         self._attempt = attempt
         self._attached = bell is not None
         self._bell = bell or _quiet
@@ -71,6 +78,9 @@ class Context:
         self._why: str | None = None
         self._lock = threading.Lock()
         self._words = _Words()
+        self._ask_mark = ask_mark
+        # Whether the mark stands, once that is answered.
+        self._mark: concurrent.futures.Future[bool | None] | None = None
 
     @property
     def job_id(self) -> str:
@@ -137,6 +147,27 @@ class Context:
         self._stop.wait(seconds)
         self.check()
 
+    def mark_effect(self) -> None:
+        """Says, in a sync handler, that it is about to do what can neither be undone nor repeated.
+
+        When this returns, that is durable. From then on the job is not tried again by itself: unless the handler
+        succeeds, or raises :class:`Fatal`, the job dies as ``delivery unknown``, for a person to look into and replay.
+        Raises :class:`EffectRefused` if the lease is lost, and :class:`Cancelled` if it was told to stop: do not go on.
+        """
+        self._answered(True, self._asked(True).result())
+
+    def unmark_effect(self) -> None:
+        """Says, in a sync handler, that what :meth:`mark_effect` announced did certainly not happen."""
+        self._answered(False, self._asked(False).result())
+
+    async def mark_effect_async(self) -> None:
+        """:meth:`mark_effect` for async handlers."""
+        self._answered(True, await asyncio.wrap_future(self._asked(True)))
+
+    async def unmark_effect_async(self) -> None:
+        """:meth:`unmark_effect` for async handlers."""
+        self._answered(False, await asyncio.wrap_future(self._asked(False)))
+
     def progress(self, fraction: float, note: str = "") -> None:
         """Tells how far it is, from 0 to 1. Only the latest word counts; it may be said as often as one likes."""
         fraction = 0.0 if math.isnan(fraction) else min(1.0, max(0.0, fraction))
@@ -159,9 +190,40 @@ class Context:
                 _keep_last_lines(words)
         self._bell()
 
+    def _asked(self, stands: bool) -> concurrent.futures.Future[bool | None]:
+        self.check()
+        answer: concurrent.futures.Future[bool | None] = concurrent.futures.Future()
+        if self._ask_mark is None:
+            # Without a server, in a plain call, there is nobody to ask.
+            answer.set_result(stands)
+            return answer
+        with self._lock:
+            if self._mark is not None:
+                raise RuntimeError("this attempt is already waiting for an answer about its mark")
+            self._mark = answer
+        self._ask_mark(stands)
+        if self.cancelled:
+            # Told to stop in between: nobody would answer.
+            self._marked(None)
+        return answer
+
+    def _answered(self, asked: bool, stands: bool | None) -> None:
+        # None is no answer at all: it was told to stop.
+        if stands != asked:
+            self.check()
+            raise EffectRefused("the lease is lost: nothing may be done under it")
+
+    def _marked(self, stands: bool | None) -> None:
+        with self._lock:
+            answer, self._mark = self._mark, None
+        # A task that was cancelled does not wait any more.
+        if answer is not None and answer.set_running_or_notify_cancel():
+            answer.set_result(stands)
+
     def _cancel(self, why: str) -> None:
         self._why = self._why or why
         self._stop.set()
+        self._marked(None)
 
     def _take(self) -> Said:
         with self._lock:

@@ -47,6 +47,10 @@ class Cancelled(Exception):
     """A handler in a thread was told to stop, and noticed it by :meth:`Context.check`."""
 
 
+class EffectRefused(Exception):
+    """The lease is lost: what :meth:`Context.mark_effect` announced must not be done."""
+
+
 @dataclass(frozen=True)
 class Ok:
     """It returned this, as JSON text."""

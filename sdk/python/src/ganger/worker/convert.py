@@ -16,6 +16,8 @@ from .messages import (
     Gone,
     Hello,
     Log,
+    Mark,
+    Marked,
     Ping,
     Pong,
     Progress,
@@ -50,6 +52,9 @@ def encode(message: ToLeader) -> wire.FromWorker:
         return wire.FromWorker(progress=said)
     if isinstance(message, Log):
         return wire.FromWorker(log=wire.Log(job=message.job, fence=_fence(message.fence), text=message.text))
+    if isinstance(message, Mark):
+        asked = wire.Mark(job=message.job, fence=_fence(message.fence), stands=message.stands)
+        return wire.FromWorker(mark=asked)
     if isinstance(message, Drain):
         return wire.FromWorker(drain=wire.Drain())
     return wire.FromWorker(goodbye=wire.Goodbye())
@@ -70,6 +75,8 @@ def decode(message: wire.ToWorker) -> ToWorker | None:
     if which == "cancel":
         asked = message.cancel
         return Cancel(asked.job, _read_fence(asked.fence), _WHY.get(asked.why, Why.CANCELLED))
+    if which == "marked":
+        return Marked(_read_fence(message.marked.fence), message.marked.stands)
     if which == "drain":
         return Drain()
     if which == "gone":

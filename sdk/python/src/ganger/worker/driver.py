@@ -34,7 +34,7 @@ from .connection import Connection
 from .drain import Draining, Step
 from .messages import Fence, Log, Progress, ToLeader, ToWorker, Welcome, Why, Work, fresh_session, identity
 from .running import Alarm, Live, Running
-from .session import Act, DrainAsked, Finished, Offer, Reborn, Reconnect, Send, Session, Stop, Withdraw
+from .session import Act, DrainAsked, Finished, Offer, Reborn, Reconnect, Send, Session, Stop, TellMark, Withdraw
 from .threads import Threads
 
 _log = logging.getLogger("ganger.worker")
@@ -192,6 +192,8 @@ class Driver:
                 self._held.pop(act.fence, None)
             elif isinstance(act, Stop):
                 self._running.stop(now, act.fence, act.why, self._setup.cancel_grace)
+            elif isinstance(act, TellMark):
+                self._running.tell_mark(act.fence, act.stands)
             elif isinstance(act, Reconnect):
                 self._connection.unanswered()
             elif isinstance(act, Reborn):
@@ -233,7 +235,8 @@ class Driver:
             traceparent=work.traceparent,
         )
         self._started[work.fence] = now
-        self._running.begin(now, Live(work, Context(attempt, self._ring), handler, granted))
+        context = Context(attempt, self._ring, partial(self._ask_mark, work.fence))
+        self._running.begin(now, Live(work, context, handler, granted))
 
     def _post_ended(self, fence: Fence, report: Report) -> None:
         at = time.monotonic()
@@ -252,6 +255,10 @@ class Driver:
                 self._late_logs.append(log)
         self._threads.release(live.granted)
         self._perform(self._session.ended(fence, report, at - self._started.pop(fence, at)))
+
+    def _ask_mark(self, fence: Fence, stands: bool) -> None:
+        """A handler asks for its mark, or for its removal. From any thread."""
+        self._inbox.put(lambda: self._perform(self._session.mark(fence, stands)))
 
     def _send(self) -> None:
         self._connection.send(idle=len(self._running) == 0)

@@ -121,6 +121,15 @@ class Log:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """A handler is about to do what cannot be repeated; or, if not `stands`, is certain that it did not happen."""
+
+    job: bytes
+    fence: Fence
+    stands: bool
+
+
+@dataclass(frozen=True)
 class Drain:
     """Takes nothing new; the leader asks for it by the same word."""
 
@@ -170,12 +179,20 @@ class Cancel:
 
 
 @dataclass(frozen=True)
+class Marked:
+    """Answers a mark. One that was asked for and does not stand was refused."""
+
+    fence: Fence
+    stands: bool
+
+
+@dataclass(frozen=True)
 class Gone:
     """The session is closed for ever."""
 
 
-ToLeader = Union[Hello, Ping, Results, Progress, Log, Drain, Goodbye]
-ToWorker = Union[Welcome, Pong, Assign, Ack, Cancel, Drain, Gone]
+ToLeader = Union[Hello, Ping, Results, Progress, Log, Mark, Drain, Goodbye]
+ToWorker = Union[Welcome, Pong, Assign, Ack, Cancel, Marked, Drain, Gone]
 
 
 def identity(prefix: str, raw: bytes) -> str:

@@ -91,6 +91,12 @@ class Running:
         if live.handler.is_async:
             self._on_loop(live, partial(_cancel_task, live))
 
+    def tell_mark(self, fence: Fence, stands: bool) -> None:
+        """Whether its mark stands."""
+        live = self._live.get(fence)
+        if live is not None:
+            live.context._marked(stands)
+
     def remove(self, fence: Fence) -> Live | None:
         """It is over."""
         live = self._live.pop(fence, None)

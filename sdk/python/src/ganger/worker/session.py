@@ -34,6 +34,8 @@ from .messages import (
     Gone,
     Goodbye,
     Hello,
+    Mark,
+    Marked,
     Ping,
     Pong,
     Results,
@@ -96,6 +98,14 @@ class Stop:
 
 
 @dataclass(frozen=True)
+class TellMark:
+    """Tell this handler whether its mark stands."""
+
+    fence: Fence
+    stands: bool
+
+
+@dataclass(frozen=True)
 class Reborn:
     """The session is closed for ever: go on with :meth:`Session.reborn`."""
 
@@ -111,7 +121,7 @@ class Finished:
 
 
 #: What the session asks of the process around it.
-Act = Union[Send, Reconnect, Offer, Withdraw, Stop, Reborn, DrainAsked, Finished]
+Act = Union[Send, Reconnect, Offer, Withdraw, Stop, TellMark, Reborn, DrainAsked, Finished]
 
 
 class Link(Enum):
@@ -131,6 +141,8 @@ class _Held:
     running: bool = False
     stopping: Why | None = None
     report: AttemptReport | None = None
+    #: What the handler asked of its mark, until that is answered.
+    asked: bool | None = None
 
 
 class Session:
@@ -228,6 +240,8 @@ class Session:
             return self._acknowledged(message.fences)
         if isinstance(message, Cancel):
             return self._cancel(message)
+        if isinstance(message, Marked):
+            return self._marked(message)
         return [DrainAsked()]
 
     def tick(self, now: float) -> list[Act]:
@@ -287,6 +301,17 @@ class Session:
         held.stopping = why
         return [Stop(fence, why)]
 
+    def mark(self, fence: Fence, stands: bool) -> list[Act]:
+        """The handler is about to do what cannot be repeated, and wants a mark that says so; or wants it off.
+
+        Answered with :class:`TellMark`, and asked again on every new stream until then.
+        """
+        held = self._leases.get(fence)
+        if held is None or not held.running:
+            return [TellMark(fence, False)]
+        held.asked = stands
+        return [Send(Mark(held.work.job, fence, stands))] if self.link is Link.OPEN else []
+
     def _welcomed(self, now: float, welcome: Welcome) -> list[Act]:
         term, highest = welcome.term, self.highest
         if term.number < highest.number or (term.number == highest.number and term.id != highest.id):
@@ -306,6 +331,9 @@ class Session:
         unacknowledged = [held.report for held in self._leases.values() if held.report is not None]
         if unacknowledged:
             acts.append(Send(Results(unacknowledged)))
+        for fence, held in self._leases.items():
+            if held.running and held.asked is not None:
+                acts.append(Send(Mark(held.work.job, fence, held.asked)))
         return acts + self._finish_if_drained()
 
     def _heard(self, sent_at: float) -> None:
@@ -351,6 +379,17 @@ class Session:
         report = AttemptReport(cancel.job, cancel.fence, Released(started=False), 0.0)
         return [Send(Results([report]))]
 
+    def _marked(self, answer: Marked) -> list[Act]:
+        held = self._leases.get(answer.fence)
+        if held is None or held.asked is None:
+            return []
+        if held.asked == answer.stands or held.asked:
+            # What does not stand although it was to was refused.
+            held.asked = None
+            return [TellMark(answer.fence, answer.stands)]
+        # It answers what was asked before: the leader was busy with that, and is asked again.
+        return [Send(Mark(held.work.job, answer.fence, held.asked))]
+
     def _hand_back(self, fence: Fence) -> list[Act]:
         held = self._leases[fence]
         report = AttemptReport(held.work.job, fence, Released(started=False), 0.0)
@@ -379,6 +418,11 @@ class Session:
             del self._leases[fence]
             acts.append(Withdraw(fence))
         self._waiting.clear()
+        for fence, held in self._leases.items():
+            # Its lease is lost: whoever waits for a mark waits in vain.
+            if held.asked is not None:
+                held.asked = None
+                acts.append(TellMark(fence, False))
         return [*acts, *self._stop_all(Why.LEASE_LOST), Reborn()]
 
     def _stop_all(self, why: Why) -> list[Act]:
