@@ -23,7 +23,7 @@ use crate::minutes::Counted;
 use crate::name::{Kind, Labels, QueueName};
 use crate::outcome::Outcome;
 use crate::queue::QueueSettings;
-use crate::rules::Standing;
+use crate::rules::{Death, Standing};
 use crate::schedule::ScheduleRecord;
 use crate::schedule::ledger::ScheduleChange;
 use crate::time::Wall;
@@ -293,6 +293,16 @@ pub struct End {
     pub reason: Option<String>,
     /// Whether the job stays in the history.
     pub keep: bool,
+}
+
+impl End {
+    /// Whether the unique key of the job is held for its `unique_for` from now on: what must not be done twice was done, or
+    /// nobody knows that it was not. Otherwise it is free.
+    #[must_use]
+    pub fn holds_key(&self) -> bool {
+        let unknown = || self.reason.as_deref() == Some(Death::Unknown.reason());
+        self.state == State::Succeeded || (self.state == State::Dead && unknown())
+    }
 }
 
 /// A final job that is to run again.

@@ -130,7 +130,8 @@ pub struct JobOptions {
     pub expires_at: Option<Wall>,
     /// At most one live job of its kind with this key.
     pub unique_key: Option<String>,
-    /// How long the unique key is held after success.
+    /// How long the unique key is held after success, and after a death of which nobody knows whether it was one;
+    /// [`limits::FOREVER`] if without an end.
     pub unique_for: Duration,
     /// Jobs of its queue with the same key share the limits that the queue sets for its keys, and wait while the
     /// key is closed.
@@ -256,7 +257,9 @@ impl JobSpec {
         if o.timeout == Some(Duration::ZERO) {
             return Err(SpecError::new("timeout", "must be longer than 0; \"none\" means no timeout"));
         }
-        not_longer("unique_for", o.unique_for)?;
+        if o.unique_for != limits::FOREVER {
+            not_longer("unique_for", o.unique_for)?;
+        }
         not_longer("retry.base", o.retry.base)?;
         not_longer("retry.max", o.retry.max)?;
         if !(1.0..=100.0).contains(&o.retry.factor) {
@@ -361,6 +364,7 @@ mod tests {
         job.options.max_attempts = limits::ATTEMPTS;
         job.options.unique_key = Some("k".repeat(limits::KEY_BYTES));
         job.options.timeout = Some(limits::LONGEST);
+        job.options.unique_for = limits::LONGEST;
         job.options.concurrency_key = Some("k".repeat(limits::KEY_BYTES));
         job.options.fair_key = Some("k".repeat(limits::KEY_BYTES));
         job.options.fair_weight = limits::FAIR_WEIGHT;
@@ -376,6 +380,12 @@ mod tests {
             "`fair_weight` is 1001, allowed are 1 to 1000"
         );
         assert_eq!(refused(|j| j.options.fair_weight = 0), "`fair_weight` is 0, allowed are 1 to 1000");
+        let longer = limits::LONGEST + Duration::from_nanos(1);
+        assert_eq!(refused(|j| j.options.unique_for = longer), "`unique_for` is longer than 366 days");
+        let longer = limits::FOREVER + Duration::from_nanos(1);
+        assert_eq!(refused(|j| j.options.unique_for = longer), "`unique_for` is longer than 366 days");
+        job.options.unique_for = limits::FOREVER;
+        assert_eq!(job.check(), Ok(()));
 
         assert_eq!(
             refused(|j| j.payload = "1".repeat(limits::PAYLOAD_BYTES + 1)),

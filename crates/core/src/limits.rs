@@ -60,6 +60,12 @@ pub const THREADS: u16 = 1_024;
 pub const ATTEMPTS: u32 = 1_000;
 /// Longest delay between attempts, timeout or uniqueness window.
 pub const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
+/// A uniqueness window without an end: 10,000 years, the longest duration that the wire can carry.
+pub const FOREVER: Duration = Duration::from_secs(315_576_000_000);
+/// Longest address that a mail can be sent to (RFC 5321: a path of 256, without its brackets).
+pub const MAIL_ADDRESS_BYTES: usize = 254;
+/// Longest name of a person who gets a mail.
+pub const MAIL_NAME_BYTES: usize = 256;
 /// Most queues or kinds one worker may name.
 pub const WORKER_NAMES: usize = 256;
 /// Rows of a page when the caller does not say.

@@ -63,7 +63,7 @@ pub(crate) struct Enqueue {
     /// At most one live job of its kind has this key
     #[arg(long, value_name = "UNIQUE_KEY")]
     key: Option<String>,
-    /// How long the key is held after success
+    /// How long the key is held after success; `forever` if without an end
     #[arg(long, requires = "key", value_name = "DURATION")]
     unique_for: Option<HumanDuration>,
     /// The same key gives the same answer for a day

@@ -31,7 +31,10 @@ fn fence() -> impl Strategy<Value = Fence> {
 }
 
 fn duration() -> impl Strategy<Value = Duration> {
-    (0..limits::LONGEST.as_secs(), 0..1_000_000_000u32).prop_map(|(s, n)| Duration::new(s, n))
+    prop_oneof![
+        9 => (0..limits::LONGEST.as_secs(), 0..1_000_000_000u32).prop_map(|(s, n)| Duration::new(s, n)),
+        1 => Just(limits::FOREVER),
+    ]
 }
 
 fn report() -> impl Strategy<Value = Report> {

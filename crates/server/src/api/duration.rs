@@ -1,4 +1,4 @@
-//! Durations as people write them: `30s`, `1h30m`, `7d`, `250ms`, and ISO-8601 (`PT30S`, `P1DT2H`).
+//! Durations as people write them: `30s`, `1h30m`, `7d`, `250ms`, ISO-8601 (`PT30S`, `P1DT2H`), and `forever`.
 //!
 //! Parsing is exact (integers all the way) and refuses what would overflow. [`format()`] writes the
 //! shortest humane form, which always parses back to the same duration, to the nanosecond.
@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ganger_core::limits;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// The text is not a duration.
@@ -14,6 +15,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[error("`{0}` is not a duration: write for example `30s`, `1h30m`, `7d` or `PT30S`")]
 pub struct DurationError(String);
 
+/// [`limits::FOREVER`], where something may be without an end; anywhere else it is too long.
+const FOREVER: &str = "forever";
 const SECOND: u128 = 1_000_000_000;
 const MINUTE: u128 = 60 * SECOND;
 const HOUR: u128 = 60 * MINUTE;
@@ -45,6 +48,9 @@ pub fn parse(text: &str) -> Result<Duration, DurationError> {
     if text.is_empty() || text.len() > MAX_TEXT {
         return Err(refused());
     }
+    if text == FOREVER {
+        return Ok(limits::FOREVER);
+    }
     let nanos = match text.strip_prefix('P') {
         Some(iso) => parse_iso(iso),
         None => parse_humane(text),
@@ -55,6 +61,9 @@ pub fn parse(text: &str) -> Result<Duration, DurationError> {
 /// The shortest humane form: `0s`, `250ms`, `1m30s`, `7d`.
 #[must_use]
 pub fn format(duration: Duration) -> String {
+    if duration == limits::FOREVER {
+        return FOREVER.into();
+    }
     let mut rest = duration.as_nanos();
     if rest == 0 {
         return "0s".into();
@@ -346,6 +355,10 @@ mod tests {
             assert!((seconds(text) - expected).abs() < 1e-9, "{text}");
         }
         assert_eq!(parse("1µs").unwrap(), Duration::from_micros(1));
+        assert_eq!(
+            (parse("forever").unwrap(), format(limits::FOREVER).as_str()),
+            (limits::FOREVER, "forever")
+        );
     }
 
     #[test]

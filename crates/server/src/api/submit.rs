@@ -77,7 +77,7 @@ pub struct NewJobRequest {
     /// At most one live job of its kind with this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unique_key: Option<String>,
-    /// How long the unique key is held after success.
+    /// How long the unique key is held after success, or after a death as `delivery unknown`; `forever` if without an end.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "1h")]
     pub unique_for: Option<HumanDuration>,

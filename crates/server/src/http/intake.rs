@@ -173,7 +173,7 @@ fn options(object: &mut Object<'_>, base: &str, context: Context<'_>) -> JobOpti
         max_lost: small(object, "max_lost", attempts).unwrap_or(default.max_lost),
         expires_at: object.take("expires_at"),
         unique_key: object.take("unique_key"),
-        unique_for: duration(object, "unique_for").unwrap_or_default(),
+        unique_for: unique_for(object).unwrap_or_default(),
         concurrency_key: object.take("concurrency_key"),
         fair_key: object.take("fair_key"),
         fair_weight: small(object, "fair_weight", limits::FAIR_WEIGHT.into()).unwrap_or(default.fair_weight),
@@ -200,6 +200,16 @@ fn duration(object: &mut Object<'_>, field: &str) -> Option<Duration> {
         return None;
     }
     Some(value)
+}
+
+/// The one duration that may be without an end.
+fn unique_for(object: &mut Object<'_>) -> Option<Duration> {
+    let forever = object.raw("unique_for").is_some_and(|raw| raw.get() == "\"forever\"");
+    if forever {
+        object.take::<HumanDuration>("unique_for").map(|long| long.0)
+    } else {
+        duration(object, "unique_for")
+    }
 }
 
 fn retry(object: &mut Object<'_>, base: &str) -> ganger_core::retry::RetryPolicy {

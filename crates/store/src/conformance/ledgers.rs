@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ganger_core::change::{
-    Applied, Change, Finish, Idempotency, Intake, NewJob, Replayed, Submission, Submitted,
+    Applied, Change, End, Finish, Idempotency, Intake, NewJob, Replayed, Submission, Submitted,
 };
+use ganger_core::limits;
+use ganger_core::rules::Death;
 
 use super::leader::{Leader, everything, spec, unique};
 use crate::store::Store;
@@ -114,6 +116,47 @@ pub(super) async fn death_and_cancellation_free_a_unique_key(store: Arc<dyn Stor
     let cancelled = leader.submit(unique("a", "k", HOUR)).await;
     leader.commit(vec![Change::Finish(Finish { job: cancelled, end: leader.cancelled() })]).await;
     leader.submit(unique("a", "k", HOUR)).await;
+}
+
+/// A key without an end outlives everything, the job itself included.
+pub(super) async fn success_holds_a_unique_key_for_ever_if_asked(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(store).await;
+    let session = leader.open_session().await;
+    let first = leader.submit(unique("a", "k", limits::FOREVER)).await;
+    leader.run_to(session, first, leader.succeeded()).await;
+    let unkept = leader.submit(unique("a", "l", limits::FOREVER)).await;
+    leader.run_to(session, unkept, End { keep: false, ..leader.succeeded() }).await;
+    leader.pass(Duration::from_secs(1_000 * 366 * 24 * 3600));
+    for (key, holder) in [("k", first), ("l", unkept)] {
+        let late = leader.new_job(unique("a", key, limits::FOREVER));
+        assert_eq!(leader.submit_all(vec![late]).await, [Intake::Duplicate(holder)], "{key}");
+    }
+}
+
+/// The mail may be on its way: whoever asks for it again gets the job that nobody knows about, until a person decides.
+pub(super) async fn a_death_that_nobody_knows_about_holds_a_unique_key_like_success(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(store).await;
+    let session = leader.open_session().await;
+    for keep in [true, false] {
+        let first = leader.submit(unique("a", "k", HOUR)).await;
+        let reason = Some(Death::Unknown.reason().to_owned());
+        leader.run_to(session, first, End { reason, keep, ..leader.dead() }).await;
+        leader.pass(HOUR - Duration::from_micros(1));
+        let early = leader.new_job(unique("a", "k", HOUR));
+        assert_eq!(leader.submit_all(vec![early]).await, [Intake::Duplicate(first)], "{keep}");
+        if keep {
+            let replay = leader.replay(first);
+            assert!(matches!(leader.commit_one(replay).await, Applied::Replayed(Replayed::Live(..))));
+            leader.run_to(session, first, leader.dead()).await;
+            continue;
+        }
+        leader.pass(Duration::from_micros(1));
+        leader.submit(unique("a", "k", HOUR)).await;
+    }
+    let free = leader.submit(unique("a", "other", Duration::ZERO)).await;
+    let reason = Some(Death::Unknown.reason().to_owned());
+    leader.run_to(session, free, End { reason, ..leader.dead() }).await;
+    leader.submit(unique("a", "other", Duration::ZERO)).await;
 }
 
 pub(super) async fn replay_claims_a_unique_key_again(store: Arc<dyn Store>) {

@@ -67,7 +67,9 @@ const CLAIMS: &[Claim] = &claims! {
         two_jobs_of_one_submission_share_a_unique_key,
         a_unique_key_is_scoped_by_kind,
         success_holds_a_unique_key_as_long_as_asked,
+        success_holds_a_unique_key_for_ever_if_asked,
         death_and_cancellation_free_a_unique_key,
+        a_death_that_nobody_knows_about_holds_a_unique_key_like_success,
         replay_claims_a_unique_key_again,
         an_id_is_used_once;
     attempts:

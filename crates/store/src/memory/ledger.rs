@@ -1,7 +1,7 @@
 //! Who holds a unique key, and for how long.
 
 use ganger_core::change::{End, LiveJob};
-use ganger_core::job::{JobOptions, State};
+use ganger_core::job::JobOptions;
 use ganger_core::name::Kind;
 use ganger_core::{JobId, Wall};
 
@@ -22,10 +22,10 @@ impl MemoryState {
         }
     }
 
-    /// The job has ended: its key is held a while longer after success, and is free otherwise.
+    /// The job has ended: its key is held a while longer, or is free.
     pub(super) fn release_unique(&mut self, job: &LiveJob, end: &End) {
         let Some(key) = &job.options.unique_key else { return };
-        if end.state == State::Succeeded && !job.options.unique_for.is_zero() {
+        if end.holds_key() && !job.options.unique_for.is_zero() {
             self.hold_unique(&job.kind, &job.options, job.id, Some(end.at + job.options.unique_for));
         } else {
             self.unique.take(&(job.kind.clone(), key.clone()));

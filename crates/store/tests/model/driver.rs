@@ -16,8 +16,8 @@ use ganger_core::kind::KindSettings;
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::outcome::Outcome;
 use ganger_core::queue::{Keep, QueueSettings, Retention};
-use ganger_core::rules::Standing;
-use ganger_core::{Fence, JobId, SessionId, Term, Wall};
+use ganger_core::rules::{Death, Standing};
+use ganger_core::{Fence, JobId, SessionId, Term, Wall, limits};
 use ganger_store::read::ListQuery;
 use ganger_store::{MemoryState, Store, conformance};
 
@@ -333,7 +333,11 @@ impl Driver {
         spec.payload = format!("\"{}\"", "p".repeat(op.payload.into()));
         spec.run_at = (op.delay > 1).then(|| self.now + SECOND * op.delay.into());
         spec.options.unique_key = op.key.map(|key| format!("key-{}", key % 3));
-        spec.options.unique_for = if op.held { SECOND * 100 } else { Duration::ZERO };
+        spec.options.unique_for = match (op.held, op.tagged) {
+            (true, true) => limits::FOREVER,
+            (true, false) => SECOND * 100,
+            (false, _) => Duration::ZERO,
+        };
         if op.tagged {
             spec.options.tags = vec!["red".into()];
         }
@@ -405,7 +409,8 @@ impl Driver {
             [State::Succeeded, State::Dead, State::Cancelled, State::Dead, State::Dead, State::Queued];
         let state = states[usize::from(op.state)];
         let result = (state == State::Succeeded).then(|| "{}".into());
-        End { state, at: self.now, result, reason: Some("a reason".into()), keep: op.keep }
+        let reason = if op.delay % 2 == 1 { Death::Unknown.reason() } else { "a reason" };
+        End { state, at: self.now, result, reason: Some(reason.into()), keep: op.keep }
     }
 
     fn session(&self, session: u8, claim: bool) -> SessionRecord {

@@ -2,7 +2,6 @@
 
 use ganger_core::change::{Applied, End, Intake, LogLines, NewJob, Replay, Replayed, Submission, Submitted};
 use ganger_core::dependency;
-use ganger_core::job::State;
 use ganger_core::rules::Standing;
 use ganger_core::{JobId, Wall};
 
@@ -143,13 +142,13 @@ impl<'b> Segment<'b> {
         self.holders.insert(place);
     }
 
-    /// The job of these facts has ended: its key is held a while longer after success, and is free otherwise. The
+    /// The job of these facts has ended: its key is held a while longer, or is free. The
     /// statement that ends the job writes it; here it is for the rest of the segment.
     pub(super) fn release(&mut self, job: JobId, end: &End) {
         let Some(fact) = self.facts.jobs.get(&job) else { return };
         let Some(key) = &fact.unique_key else { return };
         let place = (fact.kind.clone(), key.clone());
-        match fact.unique_for.filter(|_| end.state == State::Succeeded) {
+        match fact.unique_for.filter(|_| end.holds_key()) {
             Some(micros) => {
                 let until = Some(Wall(end.at.0.saturating_add(micros)));
                 self.facts.holders.insert(place, Holder { job, until });

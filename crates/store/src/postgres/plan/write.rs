@@ -418,7 +418,7 @@ fn write_forgotten<'b>(pipeline: &mut Pipeline<'b>, ended: &[Ended<'b>]) -> Resu
         sql::FORGET_JOBS,
         vec![
             column(ended, |ended| ended.job.uuid()),
-            column(ended, |ended| codec::state_code(ended.end.state)),
+            column(ended, |ended| ended.end.holds_key()),
             column(ended, |ended| ended.end.at.0),
             count(ended.len()),
         ],

@@ -1,5 +1,6 @@
--- Jobs that died leave the live ones for the dead, with their counters; their unique keys are free. A job that ends
--- without a lease keeps the standing and the fence it had.
+-- Jobs that died leave the live ones for the dead, with their counters; their unique keys are free, or held as after
+-- success if nobody knows what the last attempt did (End::holds_key in the core). A job that ends without a lease keeps
+-- the standing and the fence it had.
 WITH gone AS (
     DELETE FROM ganger.job j
     USING unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::bytea[],
@@ -20,8 +21,14 @@ WITH gone AS (
     INSERT INTO ganger.counter (day, state, queue, kind, count)
     SELECT finished_at / 86400000000, state, queue, kind, count(*) FROM gone GROUP BY 1, 2, 3, 4
     ON CONFLICT (day, state, queue, kind) DO UPDATE SET count = counter.count + excluded.count
+), held AS (
+    UPDATE ganger.unique_key u SET until = g.finished_at + g.unique_for
+    FROM gone g
+    WHERE g.unique_key IS NOT NULL AND g.unique_for IS NOT NULL AND g.reason = 'delivery unknown'::bytea
+      AND u.kind = g.kind AND u.key = g.unique_key
 ), freed AS (
     DELETE FROM ganger.unique_key u USING gone g
-    WHERE g.unique_key IS NOT NULL AND u.kind = g.kind AND u.key = g.unique_key
+    WHERE g.unique_key IS NOT NULL AND NOT (g.unique_for IS NOT NULL AND coalesce(g.reason = 'delivery unknown'::bytea, false))
+      AND u.kind = g.kind AND u.key = g.unique_key
 )
 SELECT ganger.expect(count(*), $12) FROM gone;

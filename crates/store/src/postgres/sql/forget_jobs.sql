@@ -1,17 +1,17 @@
--- Jobs that end and are not to be kept, with everything beside their rows. After success a unique key is held as if they
--- were kept.
+-- Jobs that end and are not to be kept, with everything beside their rows. A unique key is held as if they were
+-- kept.
 WITH gone AS (
-    DELETE FROM ganger.job j USING unnest($1::uuid[], $2::smallint[], $3::bigint[]) AS e (id, state, finished_at)
+    DELETE FROM ganger.job j USING unnest($1::uuid[], $2::boolean[], $3::bigint[]) AS e (id, holds, finished_at)
     WHERE j.id = e.id
-    RETURNING j.id, j.kind, j.unique_key, j.unique_for, e.state, e.finished_at
+    RETURNING j.id, j.kind, j.unique_key, j.unique_for, e.holds, e.finished_at
 ), held AS (
     UPDATE ganger.unique_key u SET until = g.finished_at + g.unique_for
     FROM gone g
-    WHERE g.unique_key IS NOT NULL AND g.state = 0 AND g.unique_for IS NOT NULL
+    WHERE g.unique_key IS NOT NULL AND g.holds AND g.unique_for IS NOT NULL
       AND u.kind = g.kind AND u.key = g.unique_key
 ), freed AS (
     DELETE FROM ganger.unique_key u USING gone g
-    WHERE g.unique_key IS NOT NULL AND NOT (g.state = 0 AND g.unique_for IS NOT NULL)
+    WHERE g.unique_key IS NOT NULL AND NOT (g.holds AND g.unique_for IS NOT NULL)
       AND u.kind = g.kind AND u.key = g.unique_key
 ), attempts AS (
     DELETE FROM ganger.attempt a USING gone g WHERE a.job = g.id

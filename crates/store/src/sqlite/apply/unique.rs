@@ -1,7 +1,6 @@
 //! Who holds a unique key, and for how long.
 
 use ganger_core::change::End;
-use ganger_core::job::State;
 use ganger_core::name::Kind;
 use ganger_core::{JobId, Wall};
 use rusqlite::OptionalExtension;
@@ -34,7 +33,7 @@ impl Work<'_> {
         self.execute(sql::PUT_HOLDER, (kind, key, codec::job_key(job), until.map(|at| at.0))).map(drop)
     }
 
-    /// A job with this key has ended: the key is held a while longer after success, and is free otherwise.
+    /// A job with this key has ended: the key is held a while longer, or is free.
     pub(super) fn release_unique(
         &self,
         kind: &str,
@@ -44,7 +43,7 @@ impl Work<'_> {
         end: &End,
     ) -> Result<(), Failure> {
         let held_for = options::decode(own_options, None)?.unique_for;
-        if end.state == State::Succeeded && !held_for.is_zero() {
+        if end.holds_key() && !held_for.is_zero() {
             self.hold_unique(kind, key, job, Some(end.at + held_for))
         } else {
             self.execute(sql::FREE_UNIQUE_KEY, (kind, key)).map(drop)
