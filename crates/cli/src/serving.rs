@@ -42,6 +42,8 @@ pub(crate) struct Serving<'a> {
     pub(crate) tls: Option<TlsPem>,
     /// Authorities that vouch for other servers.
     pub(crate) ca: Option<Vec<u8>>,
+    /// What access tokens of other issuers are signed with.
+    pub(crate) jwt_secret: &'a Secret,
     /// An address that others can reach is fine.
     pub(crate) insecure_no_auth: bool,
     /// `exec` jobs are accepted from whoever can read the token file.
@@ -61,19 +63,18 @@ pub(crate) struct Serving<'a> {
 pub(crate) struct Asking<'a> {
     /// Where the first token is written.
     pub(crate) first_token: &'a Path,
-    /// What access tokens of other issuers are signed with.
-    pub(crate) jwt_secret: &'a Secret,
 }
 
-impl Asking<'_> {
-    fn options(&self) -> Fallible<AuthOptions> {
-        let path = self.first_token.to_owned();
-        let keep = move |token: &str| keep_first(&path, token);
-        if let Some(secret) = &self.jwt_secret.0 {
-            check_secret(secret)?;
-        }
-        Ok(AuthOptions::Required { jwt_secret: self.jwt_secret.0.clone(), first_token: Arc::new(keep) })
+/// How a server finds out who calls, or that it does not.
+fn auth_options(asking: Option<&Asking<'_>>, secret: &Secret) -> Fallible<AuthOptions> {
+    let jwt_secret = secret.0.clone();
+    if let Some(secret) = &jwt_secret {
+        check_secret(secret)?;
     }
+    let Some(asking) = asking else { return Ok(AuthOptions::Open { jwt_secret }) };
+    let path = asking.first_token.to_owned();
+    let keep = move |token: &str| keep_first(&path, token);
+    Ok(AuthOptions::Required { jwt_secret, first_token: Arc::new(keep) })
 }
 
 /// A person who may read the data directory may be the administrator.
@@ -156,9 +157,7 @@ impl Serving<'_> {
         options.tls.clone_from(&self.tls);
         options.ca.clone_from(&self.ca);
         options.insecure_no_auth = self.insecure_no_auth;
-        if let Some(auth) = &self.auth {
-            options.auth = auth.options()?;
-        }
+        options.auth = auth_options(self.auth.as_ref(), self.jwt_secret)?;
         options.local_sessions = self.local_sessions.clone();
         if self.reconcile_every.is_some() {
             options.coordinator.reconcile_every = self.reconcile_every;

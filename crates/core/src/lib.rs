@@ -20,6 +20,7 @@ pub mod kind;
 pub mod leadership;
 pub mod lease;
 pub mod limits;
+pub mod mail;
 pub mod message;
 pub mod minutes;
 pub mod name;

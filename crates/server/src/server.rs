@@ -120,7 +120,7 @@ impl ServerOptions {
             patience: PATIENCE,
             cluster_secret: None,
             insecure_no_auth: false,
-            auth: AuthOptions::Open,
+            auth: AuthOptions::default(),
             tls: None,
             ca: None,
             exec_token: None,
@@ -381,7 +381,7 @@ fn lead(
         accelerator: options.redis.clone().map(|redis| Accelerator::new(redis, options.allow_buffered)),
         operations: Default::default(),
         changes: Default::default(),
-        auth: Auth::new(&options.auth, options.compat.open),
+        auth: Auth::new(&options.auth, &options.compat),
         loopback: options.listen.iter().all(is_loopback),
     });
     let parts = WriterParts { store: store.clone(), payloads, waiters, clock, busy, observer };

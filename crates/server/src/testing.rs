@@ -148,7 +148,7 @@ pub async fn standby(options: ServerOptions) -> TestStandby {
         accelerator: None,
         operations: Default::default(),
         changes: Default::default(),
-        auth: crate::auth::Auth::new(&options.auth, options.compat.open),
+        auth: crate::auth::Auth::new(&options.auth, &options.compat),
         loopback: true,
     });
     let streams = CancellationToken::new();

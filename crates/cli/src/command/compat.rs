@@ -13,7 +13,8 @@ pub(super) struct CompatFlags {
     /// GANGER_COMPAT]
     #[arg(long, value_name = "PROFILES")]
     compat: Option<Profiles>,
-    /// Compatible doors that need no token even where everything else does [default: none] [env: GANGER_COMPAT_OPEN]
+    /// Compatible doors that need no token even where everything else does; c always needs one [default: none] [env:
+    /// GANGER_COMPAT_OPEN]
     #[arg(long, value_name = "PROFILES")]
     compat_open: Option<Profiles>,
     /// An origin whose pages may use this server from a browser, without cookies; may be repeated [env:
@@ -36,6 +37,7 @@ pub(super) fn options(config: &Config) -> CompatOptions {
     CompatOptions {
         profiles: config.compat.value,
         open: config.compat_open.value,
+        signup: false,
         origins: config.cors_origin.value.clone().unwrap_or_default(),
         door_origins: Origins::default(),
     }

@@ -6,6 +6,7 @@ use std::thread::available_parallelism;
 
 use clap::Args;
 use ganger_core::{SessionId, limits};
+use ganger_server::ServerHandle;
 use ganger_server::http::CompatOptions;
 use ganger_server::http::cors::Origins;
 use ganger_worker::{Worker, WorkerHandle};
@@ -67,29 +68,7 @@ impl Dev {
         let config = &context.config;
         let threads = Dev::threads(config);
         let sessions: Vec<SessionId> = threads.iter().map(|_| SessionId::from_uuid(Uuid::now_v7())).collect();
-        // Whatever store other commands are told to use: this one is for one machine.
-        let place = Place::Sqlite(config.data.value.clone());
-        let serving = Serving {
-            listen: addresses(config.listen.value.each(), self.compat_ports),
-            data: &config.data.value,
-            store: &place,
-            member: Member::default(),
-            tls: None,
-            ca: None,
-            insecure_no_auth: false,
-            auth: None,
-            allow_exec: !self.no_exec,
-            accelerated: Accelerated::default(),
-            local_sessions: sessions.clone(),
-            compat: self.doors(config),
-            reconcile_every: None,
-        };
-        let server = serving.start().await.map_err(|mut failure| {
-            if self.compat_ports && failure.what.starts_with("cannot listen") {
-                failure.fix.push_str(", or leave out --compat-ports");
-            }
-            failure
-        })?;
+        let server = self.serve(config, sessions.clone()).await?;
         let url = ServerUrl::of(server.addresses(), false);
         let mut workers = Vec::with_capacity(threads.len());
         for (i, (threads, session)) in threads.iter().zip(sessions).enumerate() {
@@ -136,6 +115,34 @@ impl Dev {
         }
     }
 
+    /// Starts the server, for this machine alone.
+    async fn serve(&self, config: &Config, sessions: Vec<SessionId>) -> Fallible<ServerHandle> {
+        // Whatever store other commands are told to use: this one is for one machine.
+        let place = Place::Sqlite(config.data.value.clone());
+        let serving = Serving {
+            listen: addresses(config.listen.value.each(), self.compat_ports),
+            data: &config.data.value,
+            store: &place,
+            member: Member::default(),
+            tls: None,
+            ca: None,
+            insecure_no_auth: false,
+            auth: None,
+            jwt_secret: &config.jwt_secret.value,
+            allow_exec: !self.no_exec,
+            accelerated: Accelerated::default(),
+            local_sessions: sessions,
+            compat: self.doors(config),
+            reconcile_every: None,
+        };
+        serving.start().await.map_err(|mut failure| {
+            if self.compat_ports && failure.what.starts_with("cannot listen") {
+                failure.fix.push_str(", or leave out --compat-ports");
+            }
+            failure
+        })
+    }
+
     pub(super) fn settings(&self, layer: &mut Layer) -> Option<&Path> {
         layer.set(Key::Listen, Listens::joined(&self.listen));
         self.compat.settings(layer);
@@ -145,9 +152,9 @@ impl Dev {
         self.data.as_deref()
     }
 
-    /// A page that is being written on this machine may use the doors.
+    /// A page that is being written on this machine may use the doors, and whoever is there may sign up.
     fn doors(&self, config: &Config) -> CompatOptions {
-        CompatOptions { door_origins: Origins::of_development(), ..compat::options(config) }
+        CompatOptions { signup: true, door_origins: Origins::of_development(), ..compat::options(config) }
     }
 
     fn threads(config: &Config) -> Vec<u16> {

@@ -94,10 +94,8 @@ impl Serve {
             data: &config.data.value,
             store: &config.store.value,
             member: self.member(config),
-            auth: asks.then_some(Asking {
-                first_token: &config.token_file.value,
-                jwt_secret: &config.jwt_secret.value,
-            }),
+            auth: asks.then_some(Asking { first_token: &config.token_file.value }),
+            jwt_secret: &config.jwt_secret.value,
             tls: config.tls.read()?,
             ca: config.client_tls.ca()?,
             insecure_no_auth: self.insecure_no_auth,

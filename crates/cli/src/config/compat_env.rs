@@ -7,6 +7,8 @@
 //! | `API_PORT` | `listen`, on this machine only |
 //! | `COORDINATOR_ADDRESS` | `url` |
 //! | `WORKER_1_THREADS`, `WORKER_2_THREADS` | `workers` of `ganger dev` |
+//! | `JWT_SECRET` | `jwt_secret` |
+//! | `SMTP_EMAIL`, `SMTP_PASSWORD`, and `SMTP_HOST`, `SMTP_PORT` if given | `smtp_url` |
 //!
 //! They are weaker than Ganger's own variables and stronger than settings files.
 
@@ -21,6 +23,8 @@ pub(super) fn layer(environment: &Environment) -> (Layer, Vec<(Key, &'static str
         (Key::Listen, environment.get("API_PORT").map(|port| ("API_PORT", port.to_owned()))),
         (Key::Url, environment.get("COORDINATOR_ADDRESS").map(|at| ("COORDINATOR_ADDRESS", url(at)))),
         (Key::Workers, workers(environment)),
+        (Key::JwtSecret, environment.get("JWT_SECRET").map(|secret| ("JWT_SECRET", secret.to_owned()))),
+        (Key::SmtpUrl, smtp(environment)),
     ];
     let (mut layer, mut names) = (Layer::default(), Vec::new());
     for (key, found) in found {
@@ -85,6 +89,19 @@ fn workers(environment: &Environment) -> Option<(&'static str, String)> {
     (!threads.is_empty()).then(|| ("WORKER_1_THREADS, WORKER_2_THREADS", threads.join(",")))
 }
 
+/// The original logged in to the mail server of its author's provider.
+fn smtp(environment: &Environment) -> Option<(&'static str, String)> {
+    let part = |name| environment.get(name);
+    let email = part("SMTP_EMAIL")?;
+    let host = part("SMTP_HOST").unwrap_or("smtp.gmail.com");
+    // 465 is encrypted from the first byte; on any other port encryption has to be asked for.
+    let port = part("SMTP_PORT").unwrap_or("465");
+    let scheme = if port == "465" { "smtps" } else { "smtp" };
+    let who = part("SMTP_PASSWORD").map(|password| credentials(Some(email), Some(password)));
+    let (who, from) = (who.unwrap_or_default(), escaped(email));
+    Some(("SMTP_*", format!("{scheme}://{who}{host}:{port}?from={from}")))
+}
+
 /// Who and with which password, as an address says it.
 fn credentials(user: Option<&str>, password: Option<&str>) -> String {
     match (user, password) {
@@ -139,9 +156,28 @@ mod tests {
             (&[("COORDINATOR_ADDRESS", "https://c")], Key::Url, "https://c"),
             (&[("WORKER_1_THREADS", "4"), ("WORKER_2_THREADS", "8")], Key::Workers, "4,8"),
             (&[("WORKER_2_THREADS", "8")], Key::Workers, "8"),
+            (&[("JWT_SECRET", "s3cret")], Key::JwtSecret, "s3cret"),
+            (
+                &[("SMTP_EMAIL", "ada@gmail.com"), ("SMTP_PASSWORD", "p@ss word")],
+                Key::SmtpUrl,
+                "smtps://ada%40gmail.com:p%40ss%20word@smtp.gmail.com:465?from=ada%40gmail.com",
+            ),
+            (
+                &[("SMTP_EMAIL", "a@b.c"), ("SMTP_HOST", "localhost"), ("SMTP_PORT", "2525")],
+                Key::SmtpUrl,
+                "smtp://localhost:2525?from=a%40b.c",
+            ),
         ] {
             assert_eq!(read(variables, key).as_deref(), Some(text), "{variables:?}");
         }
-        assert_eq!(layer(&Environment::of(&[("POSTGRES_PASSWORD", "x"), ("REDIS_PORT", "1")])).1, []);
+        assert_eq!(
+            layer(&Environment::of(&[
+                ("POSTGRES_PASSWORD", "x"),
+                ("REDIS_PORT", "1"),
+                ("SMTP_PASSWORD", "x")
+            ]))
+            .1,
+            []
+        );
     }
 }

@@ -34,20 +34,22 @@ pub use porter::Asking;
 pub(crate) use porter::{caller, in_queues, parents, porter, queues};
 pub(crate) use start::introduce;
 
-use crate::http::compat::{Profile, Profiles};
+use crate::http::compat::{CompatOptions, Profile, Profiles};
 use crate::http::problem::{Code, Problem};
 
 /// Whether anybody is asked who he is.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub enum AuthOptions {
-    /// Nobody: whoever reaches the server may do everything.
-    #[default]
-    Open,
+    /// Nobody: whoever reaches the server may do everything. But for profile C, which always asks.
+    Open {
+        /// Access tokens of other issuers are accepted there if signed with this (HS256).
+        jwt_secret: Option<String>,
+    },
     /// Everybody.
     Required {
         /// Access tokens of other issuers are accepted if signed with this (HS256).
         jwt_secret: Option<String>,
-        /// Keeps the first token, which is made when there are no tokens and no users. It is called before the token holds.
+        /// Keeps the first token, which is made when there are no tokens and no administrator. It is called before the token holds.
         first_token: KeepToken,
     },
 }
@@ -55,10 +57,16 @@ pub enum AuthOptions {
 /// Keeps a token for a person to find.
 pub type KeepToken = Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 
+impl Default for AuthOptions {
+    fn default() -> AuthOptions {
+        AuthOptions::Open { jwt_secret: None }
+    }
+}
+
 impl fmt::Debug for AuthOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            AuthOptions::Open => "Open",
+            AuthOptions::Open { .. } => "Open",
             AuthOptions::Required { .. } => "Required",
         })
     }
@@ -72,6 +80,8 @@ struct Inner {
     required: bool,
     /// Compatible doors that ask nobody.
     open_doors: Profiles,
+    /// Whether profile C is there, which asks everybody.
+    has_c: bool,
     jwt_secret: Option<String>,
     directory: Directory,
     passwords: Passwords,
@@ -85,16 +95,17 @@ struct Inner {
 }
 
 impl Auth {
-    /// Asks as these options say, but not at these of the compatible doors.
+    /// Asks as these options say, and as the compatible doors do.
     #[must_use]
-    pub fn new(options: &AuthOptions, open_doors: Profiles) -> Auth {
+    pub fn new(options: &AuthOptions, compat: &CompatOptions) -> Auth {
         let (required, jwt_secret) = match options {
-            AuthOptions::Open => (false, None),
+            AuthOptions::Open { jwt_secret } => (false, jwt_secret.clone()),
             AuthOptions::Required { jwt_secret, .. } => (true, jwt_secret.clone()),
         };
         Auth(Arc::new(Inner {
             required,
-            open_doors,
+            open_doors: compat.open,
+            has_c: compat.profiles.has(Profile::C),
             jwt_secret,
             directory: Directory::default(),
             passwords: Passwords::default(),
@@ -112,9 +123,14 @@ impl Auth {
         self.0.required
     }
 
-    /// Whether the compatible door at that path asks nobody.
+    /// Whether the compatible door at that path asks nobody. Profile C asks everywhere.
     pub(crate) fn is_open_door(&self, path: &str) -> bool {
-        Profile::of(path).is_some_and(|profile| self.0.open_doors.has(profile))
+        Profile::of(path).is_some_and(|profile| profile != Profile::C && self.0.open_doors.has(profile))
+    }
+
+    /// Whether the compatible door at that path asks, even where nobody is asked otherwise.
+    pub(crate) fn is_asking_door(&self, path: &str) -> bool {
+        self.0.has_c && Profile::of(path) == Some(Profile::C)
     }
 
     pub(crate) fn directory(&self) -> &Directory {

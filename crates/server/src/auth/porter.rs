@@ -15,6 +15,7 @@ use ganger_core::dependency::{self, Place};
 use ganger_core::job::JobSpec;
 use ganger_core::name::QueueName;
 
+use crate::http::compat::unauthenticated;
 use crate::http::parents::missing;
 use crate::http::problem::{Code, Problem};
 use crate::listener::Peer;
@@ -57,7 +58,8 @@ pub(crate) async fn porter(
     let (mut parts, body) = request.into_parts();
     parts.headers.remove(CALLER);
     parts.headers.remove(QUEUES);
-    let admitted = match service.auth().is_required() {
+    let asking_door = service.auth().is_asking_door(parts.uri.path());
+    let admitted = match service.auth().is_required() || asking_door {
         false => Ok(Caller::anyone()),
         true => admit(&service, &parts).await,
     };
@@ -66,6 +68,9 @@ pub(crate) async fn porter(
             note(&mut parts.headers, &caller);
             parts.extensions.insert(Asking(Arc::new(caller)));
             next.run(Request::from_parts(parts, body)).await
+        }
+        Err(problem) if asking_door && problem.code == Code::Unauthenticated => {
+            unauthenticated(&parts.headers)
         }
         Err(problem) => door.refuse(problem),
     }

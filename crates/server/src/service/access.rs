@@ -346,7 +346,8 @@ impl Service {
         let mut doubt = self.auth().changes().lock().await;
         let unknown = |problem: Problem| ServiceError::NotReady(problem.detail);
         let seen = self.settled(&mut doubt).await.map_err(unknown)?;
-        if !seen.tokens.is_empty() || !seen.users.is_empty() {
+        // People who signed up administrate nothing: whoever only has such users has nobody yet.
+        if !seen.tokens.is_empty() || seen.users.values().any(|user| user.role == Role::Admin) {
             return Ok(());
         }
         let (id, text, token) = self.fresh_token(new, "first start".into());

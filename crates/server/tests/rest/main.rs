@@ -3,6 +3,7 @@
 mod bounds;
 mod compat_a;
 mod compat_b;
+mod compat_c;
 mod limits;
 mod operations;
 mod parents;

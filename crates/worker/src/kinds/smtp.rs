@@ -16,7 +16,6 @@ use base64::engine::general_purpose::STANDARD;
 use tokio_rustls::TlsConnector;
 
 use stream::{Stream, trusting_this_machine};
-pub(super) use url::is_address;
 pub use url::{SmtpUrl, Tls, UrlError};
 
 /// How long the server may take for anything but the mail itself.

@@ -6,9 +6,11 @@
 //! other. If it says nothing (the connection breaks, the worker dies, time is up) the job dies as `delivery unknown`: only a
 //! person may have it sent again. The Message-ID is the job's id.
 
+use ganger_core::limits;
+use ganger_core::mail::{is_address, is_name};
 use serde::{Deserialize, Serialize};
 
-use super::smtp::{Smtp, SmtpError, is_address};
+use super::smtp::{Smtp, SmtpError};
 use crate::clock;
 use crate::context::Ctx;
 use crate::error::JobError;
@@ -17,8 +19,6 @@ use crate::job::Job;
 /// The kind `welcome_email`.
 pub const WELCOME_EMAIL: Job<Welcome, Sent> = Job::new("welcome_email");
 
-/// Longest name, in bytes.
-const NAME_BYTES: usize = 256;
 /// Bytes of a word in an encoded header: 75 characters with what is around it.
 const WORD_BYTES: usize = 42;
 /// Bytes of a line of an encoded body: 76 characters.
@@ -62,8 +62,9 @@ fn check(to: &Welcome) -> Result<(), JobError> {
     if !is_address(&to.email) {
         return Err(JobError::fatal("`email` is no plain address like ada@example.com"));
     }
-    if to.name.is_empty() || to.name.len() > NAME_BYTES || to.name.chars().any(char::is_control) {
-        let bounds = format!("`name` must have 1 to {NAME_BYTES} bytes and no control characters");
+    if !is_name(&to.name) {
+        let most = limits::MAIL_NAME_BYTES;
+        let bounds = format!("`name` must have 1 to {most} bytes and no control characters");
         return Err(JobError::fatal(bounds));
     }
     Ok(())

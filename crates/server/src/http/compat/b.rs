@@ -8,7 +8,7 @@ mod body;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use ganger_core::JobId;
 use ganger_core::job::{Fallback, State as JobState};
@@ -17,7 +17,7 @@ use ganger_store::read::{ListQuery, StoredJob};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{JOB_BODY, name_job, taken_in};
+use super::{JOB_BODY, link_next, name_job, taken_in};
 use crate::api::NewJobRequest;
 use crate::http::problem::{Code, Problem};
 use crate::http::request::{self, Answer, Params, Segment};
@@ -195,11 +195,8 @@ async fn page(
     let mut response = Json(jobs).into_response();
     response.headers_mut().insert(TOTAL, total.into());
     if let Some(id) = query.before {
-        let next = cursor::encode(&query, id);
-        let link = format!("<{path}?limit={limit}&cursor={next}>; rel=\"next\"");
-        if let Ok(link) = HeaderValue::from_str(&link) {
-            response.headers_mut().insert(header::LINK, link);
-        }
+        query.limit = limit;
+        link_next(&mut response, path, &query, id);
     }
     Ok(response)
 }

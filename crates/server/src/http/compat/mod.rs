@@ -8,19 +8,22 @@
 
 mod a;
 mod b;
+mod c;
 mod profile;
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use ganger_core::JobId;
 use ganger_core::change::{Intake, Submitted};
+use ganger_store::read::ListQuery;
 use utoipa_axum::router::OpenApiRouter;
 
+pub(crate) use c::unauthenticated;
 pub use profile::{Profile, Profiles};
 
 use super::jobs::JOB_BODY;
 use super::problem::{Code, Problem};
-use super::{App, cors, intake, jobs, parents, request};
+use super::{App, cors, cursor, intake, jobs, parents, request};
 use crate::api::NewJobRequest;
 
 /// The header that names the job of an answer whose body does not.
@@ -33,6 +36,8 @@ pub struct CompatOptions {
     pub profiles: Profiles,
     /// Those that ask nobody who he is, where others do.
     pub open: Profiles,
+    /// Whether anybody may sign up at profile C.
+    pub signup: bool,
     /// Origins whose pages may use every route.
     pub origins: cors::Origins,
     /// Origins whose pages may use the compatible doors, and nothing else.
@@ -44,6 +49,7 @@ impl Default for CompatOptions {
         CompatOptions {
             profiles: Profiles::ALL,
             open: Profiles::NONE,
+            signup: false,
             origins: cors::Origins::default(),
             door_origins: cors::Origins::default(),
         }
@@ -56,7 +62,7 @@ pub(super) fn routes(profiles: Profiles) -> OpenApiRouter<App> {
         routes.merge(match profile {
             Profile::A => a::routes(),
             Profile::B => b::routes(),
-            Profile::C => OpenApiRouter::new(),
+            Profile::C => c::routes(),
             // Spoken over gRPC alone: see `grpc/dts.rs`.
             Profile::D => OpenApiRouter::new(),
         })
@@ -93,6 +99,14 @@ async fn taken_in(
         app.options.metrics.enqueued(queue.as_str(), kind.as_str(), 1);
     }
     Ok(intake)
+}
+
+/// Says where the page after that job is.
+fn link_next(response: &mut Response, path: &str, query: &ListQuery, after: JobId) {
+    let (limit, next) = (query.limit, cursor::encode(query, after));
+    if let Ok(link) = HeaderValue::from_str(&format!("<{path}?limit={limit}&cursor={next}>; rel=\"next\"")) {
+        response.headers_mut().insert(header::LINK, link);
+    }
 }
 
 /// Names the job in the headers of an answer.
