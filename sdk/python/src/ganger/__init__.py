@@ -39,6 +39,7 @@ from .model import (
     new_job,
 )
 from .outcome import Cancelled, EffectRefused, Fatal, RetryAfter, Snooze, Throttled
+from .schedules import AsyncSchedules, Occurrence, Schedule, ScheduleOptions, Schedules
 from .version import __version__
 from .worker import Finish, Worker
 
@@ -46,6 +47,7 @@ __all__ = [
     "App",
     "AsyncClient",
     "AsyncHandle",
+    "AsyncSchedules",
     "AttemptRecord",
     "BadArguments",
     "BatchItem",
@@ -71,6 +73,7 @@ __all__ = [
     "ListFilters",
     "NewJob",
     "NotFound",
+    "Occurrence",
     "Page",
     "Parent",
     "Problem",
@@ -78,6 +81,9 @@ __all__ = [
     "Refused",
     "RetryAfter",
     "RetryPolicy",
+    "Schedule",
+    "ScheduleOptions",
+    "Schedules",
     "Snooze",
     "Throttled",
     "Unavailable",

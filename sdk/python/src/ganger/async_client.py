@@ -24,6 +24,7 @@ from .model import (
     Page,
     Receipt,
 )
+from .schedules import AsyncSchedules
 from .submission import result_of, submission, wait_over
 from .tries import Servers, Tries, refusal_of
 
@@ -69,6 +70,8 @@ class AsyncClient:
     def __init__(self, url: str | None = None, token: str | None = None) -> None:
         self._servers = Servers(url, token)
         self._http = httpx.AsyncClient(**self._servers.http)
+        #: Its schedules.
+        self.schedules = AsyncSchedules(self._ask)
 
     async def enqueue(
         self,

@@ -24,6 +24,7 @@ from .model import (
     Page,
     Receipt,
 )
+from .schedules import Schedules
 from .submission import result_of, submission, wait_over
 from .tries import Servers, Tries, refusal_of
 
@@ -70,6 +71,8 @@ class Client:
         self._servers = Servers(url, token)
         self._http = httpx.Client(**self._servers.http)
         self._process = os.getpid()
+        #: Its schedules.
+        self.schedules = Schedules(self._ask)
 
     def enqueue(
         self,

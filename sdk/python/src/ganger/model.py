@@ -174,7 +174,8 @@ def moment(value: datetime) -> str:
     return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
 
 
-def _read_moment(text: str | None) -> datetime | None:
+def read_moment(text: str | None) -> datetime | None:
+    """A moment as the server writes it."""
     if text is None:
         return None
     whole, dot, fraction = text.rstrip("Zz").partition(".")
@@ -227,10 +228,10 @@ class Job:
             priority=fields.get("priority", 0),
             attempt=fields.get("attempt", 0),
             max_attempts=fields.get("max_attempts", 0),
-            created_at=_read_moment(fields.get("created_at")),
-            run_at=_read_moment(fields.get("run_at")),
-            started_at=_read_moment(fields.get("started_at")),
-            finished_at=_read_moment(fields.get("finished_at")),
+            created_at=read_moment(fields.get("created_at")),
+            run_at=read_moment(fields.get("run_at")),
+            started_at=read_moment(fields.get("started_at")),
+            finished_at=read_moment(fields.get("finished_at")),
             payload=fields.get("payload"),
             result=fields.get("result"),
             last_error=fields.get("last_error"),
@@ -266,9 +267,9 @@ class AttemptRecord:
             error=fields.get("error"),
             worker=fields.get("worker", ""),
             threads=fields.get("threads", 1),
-            leased_at=_read_moment(fields.get("leased_at")),
-            started_at=_read_moment(fields.get("started_at")),
-            ended_at=_read_moment(fields.get("ended_at")),
+            leased_at=read_moment(fields.get("leased_at")),
+            started_at=read_moment(fields.get("started_at")),
+            ended_at=read_moment(fields.get("ended_at")),
             fence=fields.get("fence", ""),
         )
 
