@@ -97,6 +97,14 @@ impl Operations {
         operations.filter(|operation| !operation.is_over()).map(|operation| operation.action).collect()
     }
 
+    /// Looks at those of the present term, as far as they are known without reading.
+    pub(crate) fn look<T>(&self, service: &Service, look: impl FnOnce(Vec<&Operation>) -> T) -> Option<T> {
+        let term = leading(service).ok()?;
+        let book = self.book();
+        let current = book.term == Some(term);
+        current.then(|| look(book.entries.values().map(|entry| entry.carrier.operation()).collect()))
+    }
+
     /// Adds an operation, which is then durable, and forgets those that are over for longest. If one of the same name is
     /// there, nothing is added: it is the answer.
     pub(crate) async fn add(

@@ -28,7 +28,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Most jobs or queues that one stream can be narrowed to.
 const NARROWED: usize = 64;
 /// What a client can listen to.
-const TOPICS: [&str; 6] = ["job", "attempt", "worker", "queue", "schedule", "counts"];
+const TOPICS: [&str; 7] = ["job", "attempt", "worker", "queue", "schedule", "operation", "counts"];
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(events))
@@ -36,10 +36,12 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Follow live events
 ///
-/// Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed.
+/// Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed. `event: operation` is a bulk
+/// operation that began, is over or is further, at most four times a second, and `event: counts` the counts of states;
+/// these two have no id and are not told again.
 #[utoipa::path(get, path = "/v1/events", tag = "events",
     params(
-        ("topics" = Option<String>, Query, description = "job, attempt, worker, queue, schedule, counts; all if not given"),
+        ("topics" = Option<String>, Query, description = "job, attempt, worker, queue, schedule, operation, counts; all if not given"),
         ("job" = Option<String>, Query, description = "Only events of these jobs"),
         ("queue" = Option<String>, Query, description = "Only events of these queues"),
         ("Last-Event-ID" = Option<String>, Header, description = "The last event seen"),
@@ -94,6 +96,11 @@ impl Filter {
         self.topics.contains(&topic)
             && (self.jobs.is_empty() || job.is_some_and(|job| self.jobs.contains(&job)))
             && (self.queues.is_empty() || queue.is_some_and(|queue| self.queues.contains(queue)))
+    }
+
+    /// Bulk operations are about no one job or queue.
+    fn wants_operations(&self) -> bool {
+        self.topics.contains(&"operation") && self.jobs.is_empty() && self.queues.is_empty()
     }
 
     fn wants_counts(&self) -> bool {
@@ -181,7 +188,10 @@ impl Client {
                 () = subscription.stopping.cancelled() => return None,
                 received = subscription.live.recv() => match received {
                     Ok(Live::Told(told)) if self.filter.wants(told.event()) => return frame(&told),
-                    Ok(Live::Told(_)) => {}
+                    Ok(Live::Operation(json)) if self.filter.wants_operations() => {
+                        return Some(Frame::default().event("operation").data(json));
+                    }
+                    Ok(Live::Told(_) | Live::Operation(_)) => {}
                     Ok(Live::Missed(missed)) => return Some(gap(missed)),
                     Err(RecvError::Lagged(missed)) => {
                         self.hub.lagged(missed);

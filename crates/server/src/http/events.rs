@@ -3,7 +3,8 @@
 //! One task, the hub, follows the server's events, keeps the last few thousand and hands them to every
 //! client. A client that comes back with `Last-Event-ID` gets what it missed, or `event: gap` if that
 //! is no longer there; a client that is too slow gets `event: gap` too, and never holds up anyone.
-//! Counts are not events: they are told at most four times a second, however much happens.
+//! Counts are not events: they are told at most four times a second, however much happens; and so is how far each bulk
+//! operation is.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,10 +15,11 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::HttpOptions;
+use super::progress::Progress;
 use ganger_core::event::Event;
 
 use crate::accelerator::{Accelerator, Fed};
-use crate::api::StatsBody;
+use crate::api::{OperationBody, StatsBody};
 use crate::metrics::Metrics;
 use crate::service::{Run, Service};
 
@@ -25,7 +27,7 @@ use crate::service::{Run, Service};
 const RING: usize = 4096;
 /// Events that a client may lag behind before it is told of a gap.
 const LAG: usize = 4096;
-/// Counts are told this often at most.
+/// Counts, and how far operations are, are told this often at most.
 const COUNTS_EVERY: Duration = Duration::from_millis(250);
 
 /// Where an event stands: which life of the server, and its number in it.
@@ -70,6 +72,8 @@ impl Told {
 pub(super) enum Live {
     /// Something happened.
     Told(Told),
+    /// How far a bulk operation is, as JSON.
+    Operation(Arc<str>),
     /// Events were missed before they came here: so many, or nobody knows how many.
     Missed(Option<u64>),
 }
@@ -156,7 +160,7 @@ impl Hub {
     ) {
         let mut ticks = tokio::time::interval(COUNTS_EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut lagged = false;
+        let (mut lagged, mut progress) = (false, Progress::default());
         loop {
             tokio::select! {
                 () = self.0.stopping.cancelled() => return,
@@ -172,7 +176,10 @@ impl Hub {
                     Err(broadcast::error::RecvError::Closed) => return,
                 },
                 heard = next_fed(&mut fed) => self.hear(heard),
-                _ = ticks.tick() => self.tell_counts(&service).await,
+                _ = ticks.tick() => {
+                    self.tell_operations(&service, &mut progress);
+                    self.tell_counts(&service).await;
+                }
             }
         }
     }
@@ -254,6 +261,16 @@ impl Hub {
     /// Notes that a client was too slow.
     pub(super) fn lagged(&self, missed: u64) {
         self.0.metrics.events_dropped(missed);
+    }
+
+    fn tell_operations(&self, service: &Service, progress: &mut Progress) {
+        let now = service.clock().now().wall;
+        let news = service.operations_book().look(service, |operations| progress.news(operations, now));
+        for operation in news.unwrap_or_default() {
+            if let Ok(json) = serde_json::to_string(&OperationBody::from(operation)) {
+                let _ = self.0.live.send(Live::Operation(json.into()));
+            }
+        }
     }
 
     async fn tell_counts(&self, service: &Service) {

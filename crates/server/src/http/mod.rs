@@ -40,6 +40,7 @@ mod operations;
 mod page;
 pub(crate) mod parents;
 pub mod problem;
+mod progress;
 mod queues;
 mod related;
 mod request;

@@ -5,6 +5,7 @@ use ganger_server::api::{FailuresBody, JobPage, OperationBody, OperationsBody, P
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
+use crate::requests::until;
 use crate::site::{PATIENCE, Site, on_every_store};
 
 /// So many jobs of that kind that died.
@@ -133,6 +134,22 @@ async fn an_operation_keeps_to_its_rate_and_can_be_stopped(site: Site) {
     assert_eq!(none.status(), StatusCode::NOT_FOUND);
 }
 
+async fn whoever_listens_hears_how_an_operation_gets_on(site: Site) {
+    dead(&site, "a", 3).await;
+    let listen = |query: &str| site.get(&format!("/v1/events?topics=operation{query}")).send();
+    let (all, narrowed) = (listen("").await.unwrap(), listen("&queue=other").await.unwrap());
+    let operation = start(&site, json!({"action": "replay", "all": true, "rate": 2})).await;
+    let seen = until(all, "\"state\":\"done\"").await;
+    let told: Vec<Value> =
+        seen.lines().filter_map(|line| line.strip_prefix("data:")?.trim().parse().ok()).collect();
+    assert_eq!(told.len(), seen.matches("event: operation").count(), "{seen}");
+    assert!(told.iter().all(|told| told["id"] == json!(operation.id)), "{seen}");
+    assert_eq!((&told[0]["state"], &told[told.len() - 1]["done"]), (&json!("running"), &json!(3)), "{seen}");
+    // A stream about a queue is not about operations: the next that comes on it is something else.
+    site.server.stop().await;
+    assert!(!narrowed.text().await.unwrap_or_default().contains("event: operation"));
+}
+
 async fn the_same_key_is_the_same_operation(site: Site) {
     dead(&site, "a", 2).await;
     let send =
@@ -189,6 +206,7 @@ on_every_store! {
     jobs_named_one_by_one_are_done_or_skipped_with_a_reason,
     a_unique_key_that_is_held_is_a_reason_to_skip,
     an_operation_keeps_to_its_rate_and_can_be_stopped,
+    whoever_listens_hears_how_an_operation_gets_on,
     the_same_key_is_the_same_operation,
     sixteen_operations_are_under_way_and_one_more_is_refused,
     a_group_of_failures_is_replayed_or_discarded_as_one,

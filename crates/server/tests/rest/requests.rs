@@ -294,7 +294,7 @@ async fn exec_jobs_need_the_token() {
 }
 
 /// Reads a stream of events until a text is in it.
-async fn until(response: reqwest::Response, text: &str) -> String {
+pub(crate) async fn until(response: reqwest::Response, text: &str) -> String {
     let mut stream = response.bytes_stream();
     let mut seen = String::new();
     tokio::time::timeout(PATIENCE, async {
