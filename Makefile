@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 CARGO ?= cargo
 
-.PHONY: help run test setup fmt lint unit python sim soak bench fuzz deny generate clean
+.PHONY: help run test setup fmt lint unit python schema sim soak bench fuzz deny generate clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -12,7 +12,7 @@ run: ## Build Ganger and start it: server, local worker, SQLite, on http://127.0
 	@scripts/setup build
 	$(CARGO) run --locked --release -p ganger -- dev
 
-test: setup fmt lint unit python sim ## Everything a change must pass
+test: setup fmt lint unit python schema sim ## Everything a change must pass
 	@echo "all tests passed"
 
 setup: ## Install what building and testing needs
@@ -30,6 +30,10 @@ unit:
 # After the unit tests, which build the binary that it tests against.
 python: ## The Python SDK: lints, types, tests against the real binary, the wheel
 	@scripts/python
+
+# After the unit tests as well.
+schema: ## The served OpenAPI document against what is served
+	@scripts/schema
 
 # A build of its own: it switches on the seeded bugs, which nothing that ships may contain.
 sim: ## The deterministic simulator and its seeded bugs

@@ -267,11 +267,15 @@ pub fn find(method: &str, path: &str) -> Found {
     found
 }
 
-/// The methods of a path, as an `Allow` header lists them; empty where there is nothing.
+/// The methods of a path, as an `Allow` header lists them; empty where there is nothing. Those of a verb, if it ends with
+/// one: that a name may end like a verb, and be read, is not what somebody is looking for who took the wrong method.
 #[must_use]
 pub fn methods(path: &str) -> Vec<&'static str> {
     let mut methods = Vec::new();
-    for rule in TABLE.iter().filter(|rule| fits(rule.path, path)) {
+    let fitting: Vec<&Rule> = TABLE.iter().filter(|rule| fits(rule.path, path)).collect();
+    let of_a_verb = |rule: &Rule| rule.path.contains("}:");
+    let only_verbs = fitting.iter().any(|rule| of_a_verb(rule));
+    for rule in fitting.into_iter().filter(|rule| !only_verbs || of_a_verb(rule)) {
         if !methods.contains(&rule.method) {
             methods.push(rule.method);
         }
@@ -355,7 +359,7 @@ mod tests {
             ("/livez", &["GET", "HEAD"][..]),
             ("/v1/jobs", &["GET", "HEAD", "POST"]),
             ("/v1/jobs/x:frobnicate", &["DELETE", "GET", "HEAD"]),
-            ("/v1/jobs/x:replay", &["DELETE", "GET", "HEAD", "POST"]),
+            ("/v1/jobs/x:replay", &["POST"]),
             ("/v2/jobs", &[]),
         ] {
             let mut found = methods(path);

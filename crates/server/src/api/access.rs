@@ -224,7 +224,6 @@ pub struct TokenRequest {
     pub queues: Option<Vec<String>>,
     /// How long it holds, such as `90d`; without an end if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub expires_in: Option<HumanDuration>,
     /// Requests per second.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,6 +9,9 @@ use std::time::Duration;
 
 use ganger_core::limits;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 /// The text is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -206,6 +209,17 @@ impl From<Duration> for HumanDuration {
         HumanDuration(duration)
     }
 }
+
+impl PartialSchema for HumanDuration {
+    fn schema() -> RefOr<Schema> {
+        let words = "A duration such as `30s`, `1h30m`, `7d` or `PT30S`, or a number of seconds";
+        let types = SchemaType::from_iter([Type::String, Type::Number]);
+        let object = ObjectBuilder::new().schema_type(types).minimum(Some(0)).description(Some(words));
+        object.examples(["30s"]).into()
+    }
+}
+
+impl ToSchema for HumanDuration {}
 
 impl Serialize for HumanDuration {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {

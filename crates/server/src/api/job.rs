@@ -79,7 +79,6 @@ pub struct JobBody {
     pub unique_key: Option<String>,
     /// How long the key is held after success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub unique_for: Option<HumanDuration>,
     /// Jobs of its queue with the same key share the limits of the queue's keys, and wait while the key is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,12 +140,12 @@ fn present<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Box<RawValue>>, D::
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RetryBody {
     /// Delay after the first failure.
-    #[schema(value_type = String, example = "1s")]
+    #[schema(example = "1s")]
     pub base: HumanDuration,
     /// What the delay is multiplied with after each further failure.
     pub factor: f64,
     /// The delay, before jitter, never exceeds this.
-    #[schema(value_type = String, example = "1h")]
+    #[schema(example = "1h")]
     pub max: HumanDuration,
     /// Random addition, as a fraction of the delay.
     pub jitter: f64,

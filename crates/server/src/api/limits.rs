@@ -98,9 +98,10 @@ impl QueueLimitsPut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AgeingBody {
     /// A waiting job gains one priority for each so long.
-    #[schema(value_type = String, example = "1m")]
+    #[schema(example = "1m")]
     pub every: HumanDuration,
-    /// It gains at most so much.
+    /// It gains at most so much; 255 if that is not said.
+    #[schema(value_type = Option<u8>, minimum = 1)]
     pub at_most: u8,
 }
 
@@ -150,7 +151,7 @@ pub struct KeysBody {
 pub struct KeyClose {
     /// For so long from now.
     #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "30s")]
+    #[schema(example = "30s")]
     pub for_: Option<HumanDuration>,
     /// Until this moment.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -36,7 +36,6 @@ pub struct QueueBody {
     pub key_limits: QueueLimitsBody,
     /// How long a submission waits for room if there is none; without, it is refused at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub block: Option<HumanDuration>,
     /// How waiting makes up for priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,7 +174,7 @@ pub struct QueuePut {
     pub key_limits: Option<QueueLimitsPut>,
     /// How long a submission waits for room if there is none, up to 30 s; `0s` refuses it at once.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "5s")]
+    #[schema(example = "5s")]
     pub block: Option<HumanDuration>,
     /// How waiting makes up for priority, or `none`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -28,7 +28,7 @@ pub struct ScheduleRequest {
     pub cron: Option<String>,
     /// How long after each instant the next one comes, from 1 second on.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "15m")]
+    #[schema(example = "15m")]
     pub every: Option<HumanDuration>,
     /// The only instant.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,14 +51,14 @@ pub struct ScheduleRequest {
     pub misfire: Option<String>,
     /// With `fire_all`: how far back; 1 hour if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "1h")]
+    #[schema(example = "1h")]
     pub misfire_window: Option<HumanDuration>,
     /// What happens while a job of it is not final: `skip` (default), `allow`, `queue_one` or `cancel_previous`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<String>,
     /// Each job waits a while that is its own, up to this.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "30s")]
+    #[schema(example = "30s")]
     pub jitter: Option<HumanDuration>,
     /// It fires nothing until it is resumed. Left out, a schedule that exists stays as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,7 +83,6 @@ pub struct ScheduleBody {
     pub cron: Option<String>,
     /// Its interval, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub every: Option<HumanDuration>,
     /// Its only instant, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,12 +102,10 @@ pub struct ScheduleBody {
     pub misfire: String,
     /// With `fire_all`: how far back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub misfire_window: Option<HumanDuration>,
     /// `skip`, `allow`, `queue_one` or `cancel_previous`.
     pub overlap: String,
     /// Each job waits a while that is its own, up to this.
-    #[schema(value_type = String)]
     pub jitter: HumanDuration,
     /// Whether it fires nothing at present.
     pub paused: bool,

@@ -44,7 +44,7 @@ pub struct NewJobRequest {
     pub run_at: Option<Wall>,
     /// How long from now until it may run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "5m")]
+    #[schema(example = "5m")]
     pub delay: Option<HumanDuration>,
     /// It dies if it has not started by then.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ pub struct NewJobRequest {
     pub unique_key: Option<String>,
     /// How long the unique key is held after success, or after a death as `delivery unknown`; `forever` if without an end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "1h")]
+    #[schema(example = "1h")]
     pub unique_for: Option<HumanDuration>,
     /// Jobs of its queue with the same key share the limits of the queue's keys, and wait while the key is closed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,14 +133,14 @@ pub enum ParentRequest {
 pub struct RetryRequest {
     /// Delay after the first failure.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "1s")]
+    #[schema(example = "1s")]
     pub base: Option<HumanDuration>,
     /// What the delay is multiplied with after each further failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
     /// The delay, before jitter, never exceeds this.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "1h")]
+    #[schema(example = "1h")]
     pub max: Option<HumanDuration>,
     /// Random addition, as a fraction of the delay.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -110,7 +110,7 @@ struct RecordedBody {
 /// Waits for a job of the queue and leases it to the caller. Body, all of it optional: `max` (1 to 64),
 /// `lease` (`"30s"`), `wait` (`"5s"`, at most `"1m"`), `kinds`, `worker` (a name for people).
 #[utoipa::path(post, path = "/v1/queues/{queue}:claim", tag = "leases", params(("queue" = String, Path)),
-    request_body = serde_json::Value,
+    request_body = Object,
     responses((status = 200, body = ClaimBody, description = "An empty list if none came in time")))]
 async fn claim(
     State(claims): State<Claims>,
@@ -209,7 +209,7 @@ async fn lease(
 ///
 /// The answer comes when the result is durable. Body: `result`, any JSON up to 1 MiB.
 #[utoipa::path(post, path = "/v1/leases/{token}:complete", tag = "leases", params(("token" = String, Path)),
-    request_body = serde_json::Value,
+    request_body = Object,
     responses((status = 200, body = RecordedBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
 async fn complete(claims: &Claims, token: Token, request: Request) -> Answer {
     let bytes = request::body(request, RESULT_BODY).await?;
@@ -221,7 +221,7 @@ async fn complete(claims: &Claims, token: Token, request: Request) -> Answer {
 /// The retry policy decides what follows. Body: `error`, and `fatal` (no retry), `retry_after` (a delay), or
 /// `throttled` (a duration: the job's `concurrency_key` is closed for so long, and no attempt is burnt).
 #[utoipa::path(post, path = "/v1/leases/{token}:fail", tag = "leases", params(("token" = String, Path)),
-    request_body = serde_json::Value,
+    request_body = Object,
     responses((status = 200, body = RecordedBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
 async fn fail(claims: &Claims, token: Token, request: Request) -> Answer {
     let bytes = request::body(request, TEXT_BODY).await?;
@@ -232,7 +232,7 @@ async fn fail(claims: &Claims, token: Token, request: Request) -> Answer {
 ///
 /// It costs no attempt if `started` is false, or if the job may be tried more than once.
 #[utoipa::path(post, path = "/v1/leases/{token}:release", tag = "leases", params(("token" = String, Path)),
-    request_body = serde_json::Value,
+    request_body = Object,
     responses((status = 200, body = RecordedBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
 async fn release(claims: &Claims, token: Token, request: Request) -> Answer {
     let bytes = request::body(request, request::SMALL_BODY).await?;
@@ -243,7 +243,7 @@ async fn release(claims: &Claims, token: Token, request: Request) -> Answer {
 ///
 /// Holds every job of the same claim for another while. So does every other report.
 #[utoipa::path(post, path = "/v1/leases/{token}:extend", tag = "leases", params(("token" = String, Path)),
-    request_body = serde_json::Value,
+    request_body = Object,
     responses((status = 200, body = HeldBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
 async fn extend(claims: &Claims, token: Token, request: Request) -> Answer {
     request::no_fields(request).await?;
@@ -254,7 +254,7 @@ async fn extend(claims: &Claims, token: Token, request: Request) -> Answer {
 ///
 /// Body: `fraction` from 0 to 1, and a `note`.
 #[utoipa::path(post, path = "/v1/leases/{token}:progress", tag = "leases", params(("token" = String, Path)),
-    request_body = serde_json::Value,
+    request_body = Object,
     responses((status = 200, body = HeldBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
 async fn progress(claims: &Claims, token: Token, request: Request) -> Answer {
     let bytes = request::body(request, request::SMALL_BODY).await?;
@@ -266,7 +266,7 @@ async fn progress(claims: &Claims, token: Token, request: Request) -> Answer {
 ///
 /// Body: `text`. The last 64 KiB of each attempt are kept.
 #[utoipa::path(post, path = "/v1/leases/{token}:log", tag = "leases", params(("token" = String, Path)),
-    request_body = serde_json::Value,
+    request_body = Object,
     responses((status = 200, body = HeldBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
 async fn log(claims: &Claims, token: Token, request: Request) -> Answer {
     let bytes = request::body(request, TEXT_BODY).await?;

@@ -66,7 +66,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         ("format" = Option<String>, Query, description = "ndjson (if not given) or csv"),
         ("include" = Option<String>, Query, description = "payload, result or both (if not given)"),
     ),
-    responses((status = 200, body = String, content_type = "application/x-ndjson"),
+    responses((status = 200, content((String = "application/x-ndjson"), (String = "text/csv"))),
         (status = 400, body = ProblemBody)))]
 async fn export(State(app): State<App>, params: Params) -> Answer {
     params.only(&[&FILTERS[..], &["format", "include"]].concat())?;

@@ -31,8 +31,11 @@ async fn livez() -> &'static str {
 ///
 /// `?verbose` lists every check; with `Accept: application/json`, as JSON.
 #[utoipa::path(get, path = "/readyz", tag = "health",
-    params(("verbose" = Option<bool>, Query, description = "List every check")),
-    responses((status = 200, body = ReadyBody), (status = 503, body = ReadyBody)))]
+    params(("verbose" = Option<String>, Query, description = "List every check; it needs no value")),
+    responses(
+        (status = 200, content((ReadyBody = "application/json"), (String = "text/plain"))),
+        (status = 503, content((ReadyBody = "application/json"), (String = "text/plain"))),
+    ))]
 async fn readyz(State(app): State<App>, params: Params, headers: HeaderMap) -> Answer {
     params.only(&["verbose"])?;
     let checks = app.service.readiness().await;

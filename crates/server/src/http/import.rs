@@ -48,7 +48,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// One job per line (`application/x-ndjson`), any number of lines. Lines that are not valid are
 /// skipped and counted.
 #[utoipa::path(post, path = "/v1/jobs:import", tag = "jobs",
-    request_body(content = String, content_type = "application/x-ndjson"),
+    request_body(content = Option<String>, content_type = "application/x-ndjson"),
     params(
         ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to send the same import again"),
         ("X-Ganger-Exec-Token" = Option<String>, Header, description = "Needed for jobs of kind exec"),

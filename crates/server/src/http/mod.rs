@@ -162,7 +162,8 @@ pub fn router(service: Service, options: HttpOptions) -> Router {
 
 fn assemble(service: Service, options: HttpOptions, events: events::Hub) -> Router {
     let (router, document) = openapi::routes(options.compat.profiles).split_for_parts();
-    let document = openapi::finish(document, options.version);
+    let mut document = openapi::finish(document, options.version);
+    openapi::secure(&mut document, service.auth());
     let app: App = Arc::new(Shared {
         service,
         events,

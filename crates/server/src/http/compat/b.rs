@@ -26,7 +26,7 @@ use crate::http::{App, cursor, fields};
 use body::{ErrorObject, JobObject, JobType, NewJob};
 
 /// Jobs of one answer.
-const MOST: usize = 1_000;
+pub(in crate::http) const MOST: usize = 1_000;
 /// Results of one answer, in bytes: what is beyond is on the next page.
 const MOST_BYTES: usize = 8 << 20;
 /// Jobs that are read at a time.

@@ -7,7 +7,7 @@
 //! problem document, as everywhere.
 
 mod a;
-mod b;
+pub(super) mod b;
 mod c;
 mod profile;
 
