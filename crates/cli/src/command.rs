@@ -1,5 +1,6 @@
 //! The commands, one file per noun.
 
+mod audit;
 mod backup;
 mod bench;
 mod cluster;
@@ -68,6 +69,7 @@ pub(crate) enum Command {
     User(user::User),
     #[command(visible_alias = "tokens")]
     Token(token::Token),
+    Audit(audit::Audit),
     #[command(visible_alias = "failures")]
     Failure(failures::FailureCommand),
     #[command(visible_aliases = ["operations", "op"])]
@@ -103,6 +105,7 @@ impl Command {
             Command::View(command) => command.run(context).await,
             Command::User(command) => command.run(context).await,
             Command::Token(command) => command.run(context).await,
+            Command::Audit(command) => command.run(context).await,
             Command::Failure(command) => command.run(context).await,
             Command::Operation(command) => command.run(context).await,
             Command::Stats(command) => command.run(context).await,
@@ -140,6 +143,7 @@ impl Command {
             | Command::View(_)
             | Command::User(_)
             | Command::Token(_)
+            | Command::Audit(_)
             | Command::Failure(_)
             | Command::Operation(_)
             | Command::Stats(_)
@@ -169,6 +173,7 @@ impl Command {
             | Command::View(_)
             | Command::User(_)
             | Command::Token(_)
+            | Command::Audit(_)
             | Command::Failure(_)
             | Command::Operation(_)
             | Command::Stats(_)

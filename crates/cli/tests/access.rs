@@ -99,6 +99,26 @@ fn users_and_tokens_are_made_listed_and_removed() {
     assert_eq!(code(&ask(&["token", "revoke", worker])), 0, "the whole token will do as well");
     assert!(stderr(&ask(&["token", "revoke", id])).contains("404 no_such_token"));
     assert_ne!(code(&ask(&["token", "create", "x", "--role", "king"])), 0);
+    let log = said(&ask(&["audit", "-o", "json"]));
+    let told: Vec<&str> =
+        log["items"].as_array().unwrap().iter().filter_map(|e| e["target"].as_str()).collect();
+    assert!(told.contains(&"user ada, removed") && told.contains(&"user ada"), "{told:?}");
+    assert!(stdout(&ask(&["audit", "--target", "user ada"])).contains("POST /v1/users"));
+}
+
+/// It says once what to do, and does not hammer the server.
+#[test]
+fn a_worker_that_is_not_let_in_says_what_to_do() {
+    use std::io::{BufRead as _, BufReader};
+    let dir = tempfile::tempdir().unwrap();
+    let server = asking(&dir.path().join("data"), "127.0.0.1:0");
+    let mut worker = with_token(&server, "gng_nobody_nothing", &["worker", "--threads", "1"]);
+    let mut worker = worker.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(worker.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let told = lines.find(|line| line.contains("does not let this worker in")).unwrap();
+    assert!(told.contains("ganger token create") && told.contains("GANGER_TOKEN"), "{told}");
+    let _ = worker.kill();
+    let _ = worker.wait();
 }
 
 /// A worker with its own token does a job; the server is killed under it, and it goes on.

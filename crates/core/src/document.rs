@@ -1,4 +1,4 @@
-//! Small documents that a server keeps in the store beside jobs: saved views, bulk operations, users, tokens.
+//! Small documents that a server keeps in the store beside jobs: saved views, bulk operations, users, tokens, the audit log.
 //!
 //! To core and the store they are texts under a name; what is in them is the server's business. They are written by
 //! the leader, in the same batches as everything else, so that a deposed one writes none.
@@ -24,16 +24,19 @@ pub enum Collection {
     Token,
     /// What access tokens are signed with.
     SigningKey,
+    /// Who changed what.
+    Audit,
 }
 
 impl Collection {
     /// Every collection.
-    pub const ALL: [Collection; 5] = [
+    pub const ALL: [Collection; 6] = [
         Collection::View,
         Collection::Operation,
         Collection::User,
         Collection::Token,
         Collection::SigningKey,
+        Collection::Audit,
     ];
 
     /// The word for it, also in the store.
@@ -45,6 +48,7 @@ impl Collection {
             Collection::User => "user",
             Collection::Token => "token",
             Collection::SigningKey => "signing_key",
+            Collection::Audit => "audit",
         }
     }
 }

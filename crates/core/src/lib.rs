@@ -7,6 +7,7 @@
 //! the protocol) and [`coordinator`] (the leader's side).
 
 pub mod access;
+pub mod audit;
 pub mod change;
 pub mod coordinator;
 pub mod dependency;
@@ -27,6 +28,7 @@ pub mod name;
 pub mod operation;
 pub mod outcome;
 pub mod queue;
+pub mod redact;
 pub mod retry;
 pub mod rules;
 pub mod sabotage;

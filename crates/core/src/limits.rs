@@ -180,6 +180,8 @@ pub const FAILURES: usize = 10_000;
 pub const ADDRESS_WAITS: Duration = Duration::from_secs(300);
 /// The longest wait after failed logins of one user: others must not be able to lock him out for long.
 pub const USER_WAITS: Duration = Duration::from_secs(30);
+/// Most entries of the audit log; the oldest are forgotten, a few hundred at a time.
+pub const AUDIT_ENTRIES: usize = 10_000;
 /// Longest name of a worker in its certificate, in bytes.
 pub const CERTIFICATE_NAME_BYTES: usize = 255;
 /// Most requests per second that a token can be given.

@@ -1,10 +1,11 @@
 //! How an attempt ended, and what its handler said.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits;
+use crate::{limits, redact};
 
 /// How an attempt ended. Attempts fail; jobs die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -96,11 +97,14 @@ impl Report {
         Report::Ok(json)
     }
 
-    /// With its error text, if any, cut to [`limits::ERROR_BYTES`], between characters.
+    /// With its error text, if any, without what looks like a secret, and cut to [`limits::ERROR_BYTES`], between characters.
     #[must_use]
     pub fn shortened(mut self) -> Report {
         match &mut self {
             Report::Error(text) | Report::Fatal(text) | Report::RetryAfter(_, text) => {
+                if let Cow::Owned(hidden) = redact::text(text) {
+                    *text = hidden;
+                }
                 text.truncate(text.floor_char_boundary(limits::ERROR_BYTES));
             }
             Report::Ok(_)

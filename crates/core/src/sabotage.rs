@@ -51,6 +51,8 @@ pub enum Bug {
     JointLeaseToldEarly,
     /// When a submission is refused, the lease that was written with it is kept, and written again alone.
     JointLeaseKept,
+    /// What the audit log tells of a change is written although the store refused the change.
+    AuditOfNothing,
     /// A job whose submission turned out a duplicate runs under the lease that was written with it.
     DuplicateRuns,
     /// A job is known by its id before the commit that takes it in.
@@ -143,7 +145,7 @@ pub enum Bug {
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 66] = [
+    pub const ALL: [Bug; 67] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -166,6 +168,7 @@ impl Bug {
         Bug::LostNotCounted,
         Bug::JointLeaseToldEarly,
         Bug::JointLeaseKept,
+        Bug::AuditOfNothing,
         Bug::DuplicateRuns,
         Bug::ProvisionalIsSeen,
         Bug::EndOfVanishedKept,

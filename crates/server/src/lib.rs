@@ -8,6 +8,7 @@
 
 pub mod accelerator;
 pub mod api;
+mod audit;
 pub mod auth;
 pub mod claims;
 pub mod clock;
@@ -24,6 +25,7 @@ pub mod listener;
 pub mod metrics;
 pub mod operations;
 pub mod outbox;
+mod owners;
 pub mod payloads;
 pub mod reader;
 pub mod relay;

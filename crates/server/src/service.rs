@@ -6,6 +6,7 @@
 
 mod access;
 mod ask;
+mod audit;
 mod cluster;
 mod documents;
 mod doors;

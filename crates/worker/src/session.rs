@@ -14,6 +14,7 @@
 //!   threads until it ends, because they are not free.
 
 mod moving;
+mod redial;
 mod work;
 
 use std::collections::{HashMap, VecDeque};
@@ -42,7 +43,7 @@ use crate::registry::Registry;
 use crate::running::{Alarm, Running};
 use crate::status::Status;
 use crate::threads::Threads;
-use crate::wire::{Wire, WireEvent};
+use crate::wire::{Broken, Wire, WireEvent};
 use work::keep_offered;
 
 /// Delays between tries to connect.
@@ -109,6 +110,8 @@ pub(crate) struct Driver {
     wire: Option<Wire>,
     redial: Backoff,
     redial_at: Option<Mono>,
+    /// The server does not let it in, and that was said.
+    denied: bool,
     /// A leader elsewhere that is being called.
     probe: Option<Probe>,
     chatter_at: Option<Mono>,
@@ -168,6 +171,7 @@ impl Driver {
             wire: None,
             redial: REDIAL,
             redial_at: None,
+            denied: false,
             probe: None,
             chatter_at: None,
             drain: None,
@@ -270,11 +274,11 @@ impl Driver {
             WireEvent::Message(down) => self.on_message(desk, down),
             WireEvent::Leader(url) => self.call_leader(desk, &url),
             WireEvent::Room => {}
-            WireEvent::Broken(reason) => {
+            WireEvent::Broken(broken) => {
                 let greeted = desk.session.is_open();
                 desk.session.disconnected();
                 self.ways.addresses.broke(greeted);
-                self.reconnect(desk, reason);
+                self.reconnect(desk, broken);
             }
         }
     }
@@ -298,6 +302,7 @@ impl Driver {
         desk.session.receive(now, self.stream, message, &mut acts);
         if !was_open && desk.session.is_open() {
             self.redial.reset();
+            self.denied = false;
             // Before the results: the log of an attempt that is over is not taken any more.
             for log in std::mem::take(&mut desk.late_logs) {
                 desk.outbox.push(now, log);
@@ -392,7 +397,7 @@ impl Driver {
                 Act::Send(message) => desk.outbox.push(now, message),
                 Act::Reconnect => {
                     self.ways.addresses.broke(false);
-                    self.reconnect(desk, "the server did not answer in time".into());
+                    self.reconnect(desk, Broken::Away("the server did not answer in time".into()));
                 }
                 Act::Offer(work) => desk.threads.queue(work.fence, work.threads),
                 Act::Withdraw(fence) => {
@@ -412,22 +417,12 @@ impl Driver {
         }
     }
 
-    fn reconnect(&mut self, desk: &mut Desk, reason: String) {
-        let delay = self.redial.next();
-        tracing::warn!("not connected: {reason}; trying again in {delay:?}");
-        self.wire = None;
-        self.probe = None;
-        desk.outbox.clear();
-        self.redial_at = Some(self.clock.mono() + delay);
-        self.stand(desk, Some(reason));
-    }
-
     fn be_reborn(&mut self, desk: &mut Desk) {
         let (old, new) = (desk.session.id(), clock::fresh_session());
         tracing::warn!(session.id = %old, "session {old} was closed by the server; going on as {new}");
         desk.session = desk.session.clone().reborn(new);
         self.announce(desk);
-        self.reconnect(desk, "the server closed the session".into());
+        self.reconnect(desk, Broken::Away("the server closed the session".into()));
     }
 
     /// Tells who this is, before it can be given any work under that name.

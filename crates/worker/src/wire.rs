@@ -42,7 +42,15 @@ pub(crate) enum WireEvent {
     /// There is a place for a message to the server.
     Room,
     /// It is over; a new wire is needed.
-    Broken(String),
+    Broken(Broken),
+}
+
+/// Why a wire is over.
+pub(crate) enum Broken {
+    /// The server is not there, or went away.
+    Away(String),
+    /// The server is there, and does not let this worker in.
+    Denied(String),
 }
 
 /// One connection, from dialling to its end.
@@ -58,11 +66,9 @@ impl Wire {
         let (outbound, sending) = mpsc::channel(BUFFERED);
         let (telling, events) = mpsc::channel(BUFFERED);
         let task = tokio::spawn(async move {
-            let reason = match converse(endpoint, credential, sending, &telling).await {
-                Ok(()) => "the server closed the stream".to_owned(),
-                Err(reason) => reason,
-            };
-            let _ = telling.send(WireEvent::Broken(reason)).await;
+            let ended = converse(endpoint, credential, sending, &telling).await;
+            let broken = ended.err().unwrap_or_else(|| Broken::Away("the server closed the stream".into()));
+            let _ = telling.send(WireEvent::Broken(broken)).await;
         });
         Wire { outbound, events, task: AbortOnDropHandle::new(task) }
     }
@@ -72,7 +78,7 @@ impl Wire {
     pub(crate) async fn next(&mut self, room_wanted: bool) -> WireEvent {
         tokio::select! {
             event = self.events.recv() => {
-                event.unwrap_or_else(|| WireEvent::Broken("the connection's task ended".into()))
+                event.unwrap_or_else(|| WireEvent::Broken(Broken::Away("the connection's task ended".into())))
             }
             // When the stream is over, an event says so.
             Ok(_) = self.outbound.reserve(), if room_wanted => WireEvent::Room,
@@ -129,15 +135,20 @@ async fn converse(
     credential: Credential,
     sending: mpsc::Receiver<v1::FromWorker>,
     telling: &mpsc::Sender<WireEvent>,
-) -> Result<(), String> {
-    let channel: Channel = endpoint.connect().await.map_err(|e| chain("cannot connect", &e))?;
+) -> Result<(), Broken> {
+    let connected = endpoint.connect().await;
+    let channel: Channel = connected.map_err(|e| Broken::Away(chain("cannot connect", &e)))?;
     let mut client = WorkerClient::with_interceptor(channel, credential)
         .max_decoding_message_size(MESSAGE_BYTES)
         .max_encoding_message_size(MESSAGE_BYTES);
     if telling.send(WireEvent::Dialled).await.is_err() {
         return Ok(());
     }
-    let refused = |status: tonic::Status| format!("{}: {}", status.code().description(), status.message());
+    let refused = |status: tonic::Status| {
+        let reason = format!("{}: {}", status.code().description(), status.message());
+        let denied = matches!(status.code(), tonic::Code::Unauthenticated | tonic::Code::PermissionDenied);
+        if denied { Broken::Denied(reason) } else { Broken::Away(reason) }
+    };
     let mut stream = client.session(ReceiverStream::new(sending)).await.map_err(refused)?.into_inner();
     while let Some(message) = stream.message().await.map_err(refused)? {
         let leader = leader_named(&message);
@@ -147,7 +158,7 @@ async fn converse(
                 tracing::debug!("ignored a message of a later version of the protocol");
                 continue;
             }
-            Err(error) => return Err(format!("cannot read a message of the server: {error}")),
+            Err(error) => return Err(Broken::Away(format!("cannot read a message of the server: {error}"))),
         };
         if telling.send(WireEvent::Message(down)).await.is_err() {
             break;

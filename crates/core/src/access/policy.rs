@@ -5,7 +5,7 @@
 
 use super::Permission;
 use Access::{Known, Needs, Open};
-use Permission::{Admin, Cancel, Enqueue, Purge, Read, ReadPayload, Replay, Schedule, Settings, Work};
+use Permission::{Admin, Audit, Cancel, Enqueue, Purge, Read, ReadPayload, Replay, Schedule, Settings, Work};
 use Reach::{All, Each, Nothing};
 
 /// What an operation needs.
@@ -17,6 +17,22 @@ pub enum Access {
     Known,
     /// A permission, and how far it goes.
     Needs(Permission, Reach),
+}
+
+impl Access {
+    /// Whether what it changes is written down with who asked for it. Submissions and the work on jobs are not: they are the
+    /// history of each job.
+    #[must_use]
+    pub const fn is_audited(self) -> bool {
+        match self {
+            Open => false,
+            Known => true,
+            Needs(permission, _) => match permission {
+                Cancel | Replay | Settings | Purge | Schedule | Admin => true,
+                Read | ReadPayload | Enqueue | Work | Audit => false,
+            },
+        }
+    }
 }
 
 /// What an operation has to do with queues.
@@ -68,6 +84,7 @@ table! {
     GET "/v1/capabilities" Known;
 
     // Users and tokens.
+    GET "/v1/audit" Needs(Audit, All);
     GET "/v1/users" Needs(Admin, All);
     POST "/v1/users" Needs(Admin, All);
     GET "/v1/users/{name}" Needs(Admin, All);

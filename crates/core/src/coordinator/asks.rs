@@ -7,6 +7,7 @@ use crate::coordinator::depth::Held;
 use crate::coordinator::port::{Ask, Output, Refusal, Reply, Ticket};
 use crate::coordinator::table::Phase;
 use crate::dependency;
+use crate::document::Document;
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};
 use crate::job::State;
@@ -23,7 +24,13 @@ impl Coordinator {
             out.push(Output::Reply(ticket, Reply::Refused(refusal)));
             return;
         }
-        let refused = match ask {
+        if let Err(refusal) = self.asked(now, ticket, ask, out) {
+            out.push(Output::Reply(ticket, Reply::Refused(refusal)));
+        }
+    }
+
+    fn asked(&mut self, now: Now, ticket: Ticket, ask: Ask, out: &mut Vec<Output>) -> Result<(), Refusal> {
+        match ask {
             Ask::Submit { idempotency, jobs } => self.submit(now, ticket, idempotency, jobs, out),
             Ask::Cancel(job) => self.cancel(now, ticket, job),
             Ask::RunNow(job) => self.run_now(now, ticket, job),
@@ -56,10 +63,27 @@ impl Coordinator {
             }
             Ask::Schedule(ask) => self.schedule_ask(now, ticket, ask, out),
             Ask::DrainWorker(session) => self.drain_worker(now, ticket, session, out),
-        };
-        if let Err(refusal) = refused {
-            out.push(Output::Reply(ticket, Reply::Refused(refusal)));
+            Ask::Audited(ask, entry) => self.audited(now, ticket, *ask, entry, out),
         }
+    }
+
+    /// Does it, and writes down who asked for it right behind what it changes. What changes nothing leaves no trace.
+    fn audited(
+        &mut self,
+        now: Now,
+        ticket: Ticket,
+        ask: Ask,
+        entry: Document,
+        out: &mut Vec<Output>,
+    ) -> Result<(), Refusal> {
+        // That a worker drains is not written anywhere: its entry stands alone.
+        let alone = matches!(ask, Ask::DrainWorker(_));
+        let before = self.commits.waiting();
+        self.asked(now, ticket, ask, out)?;
+        if self.commits.waiting() > before || alone {
+            self.commits.push(Change::PutDocument(entry), Effect::Audited);
+        }
+        Ok(())
     }
 
     /// Why nothing at all can be asked for at this moment.

@@ -77,6 +77,8 @@ pub(crate) enum Effect {
     Purge(Ticket),
     /// Counts are adjusted.
     Prune,
+    /// Nothing: it tells of the change before it, and shares its fate.
+    Audited,
     /// Nothing follows.
     Nothing,
 }
@@ -103,6 +105,7 @@ impl Effect {
             | Effect::OpenSession(_)
             | Effect::CloseSession { .. }
             | Effect::Prune
+            | Effect::Audited
             | Effect::Nothing => None,
         }
     }
@@ -215,6 +218,10 @@ impl Coordinator {
         if take > 1 && matches!(self.commits.effects[take - 1], Effect::Failed(_)) {
             take -= 1;
         }
+        // And what tells of a change is written with it.
+        if matches!(self.commits.effects.get(take), Some(Effect::Audited)) {
+            take += 1;
+        }
         let changes: Vec<Change> = self.commits.changes.drain(..take).collect();
         let effects: Vec<Effect> = self.commits.effects.drain(..take).collect();
         self.reconciler.touch(&changes);
@@ -301,6 +308,8 @@ impl Coordinator {
                 None if is_joint(&effect) => {}
                 // Its row is still in the inbox.
                 None if matches!(effect, Effect::Intake(_)) => {}
+                // What it tells of did not happen.
+                None if matches!(effect, Effect::Audited) && !sabotage::active(Bug::AuditOfNothing) => {}
                 None => {
                     kept.0.push(change);
                     kept.1.push(effect);
@@ -338,6 +347,7 @@ impl Coordinator {
             | Effect::PutKind(_)
             | Effect::Purge(_)
             | Effect::Prune
+            | Effect::Audited
             | Effect::Nothing => {}
         }
     }
@@ -401,6 +411,7 @@ impl Coordinator {
             // An effect is pushed beside its own change; no other pair exists.
             (
                 Effect::Nothing
+                | Effect::Audited
                 | Effect::Failed(_)
                 | Effect::Submit { .. }
                 | Effect::Intake(_)

@@ -94,6 +94,8 @@ pub enum Ask {
     PutDocument(Document),
     /// Something about schedules.
     Schedule(ScheduleAsk),
+    /// Do this, and write down in the same transaction who asked for it.
+    Audited(Box<Ask>, Document),
     /// Take nothing new on this worker.
     DrainWorker(SessionId),
 }

@@ -275,6 +275,7 @@ impl Checker {
                 self.last.insert(term, batch.number);
                 self.named.clear();
                 self.check_failures(batch);
+                self.check_audit(batch);
                 for (change, applied) in batch.changes.iter().zip(applied) {
                     self.count_written(change, applied);
                     self.wrote(change, applied, at);

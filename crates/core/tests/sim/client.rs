@@ -9,6 +9,7 @@ use ganger_core::name::QueueName;
 use ganger_core::retry::RetryPolicy;
 use ganger_core::{JobId, Wall};
 
+use crate::audit::audited;
 use crate::rng::Rng;
 use crate::setup::{MS, S, wall};
 use crate::store::short;
@@ -241,9 +242,9 @@ impl World {
             // Only the dead are replayed: a success is not to be undone by chance.
             if !matches!(ask, Ask::Replay(job) if !self.checker.is_dead(job)) {
                 self.note(|| format!("a person asks {ask:?} of {}", short(job)));
-                self.send_ask(Errand::Other, ask.clone());
+                self.send_ask(Errand::Other, audited(ask.clone()));
                 if self.rng.one_in(4) {
-                    self.send_ask(Errand::Other, ask);
+                    self.send_ask(Errand::Other, audited(ask));
                 }
             }
         }

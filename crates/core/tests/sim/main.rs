@@ -16,7 +16,9 @@
 //! - `operations.rs`: bulk operations, whose leader crashes between any two steps.
 //! - `bugs.rs`: deliberate mistakes in the protocol, each of which must be caught.
 
+mod audit;
 mod bugs;
+
 mod checker;
 mod client;
 mod completed;

@@ -46,13 +46,13 @@ pub struct PasswordRequest {
 /// What a login gives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LoggedInBody {
-    /// To be sent as `Authorization: Bearer …`.
+    /// To be sent as `Authorization: Bearer …`; empty if it is in a cookie.
     pub access_token: String,
     /// Always `Bearer`.
     pub token_type: String,
     /// Seconds for which the access token holds.
     pub expires_in: u64,
-    /// Gives the next access token, once.
+    /// Gives the next access token, once; empty if it is in a cookie.
     pub refresh_token: String,
     /// The user.
     pub name: String,

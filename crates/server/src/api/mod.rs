@@ -6,6 +6,7 @@
 //! milliseconds (`…_ms`) where they were measured.
 
 mod access;
+mod audit;
 mod cluster;
 pub mod duration;
 mod explain;
@@ -28,6 +29,7 @@ pub use access::{
     LoggedInBody, LoginRequest, LogoutRequest, PasswordRequest, RefreshRequest, TokenBody, TokenRequest,
     TokensBody, UserBody, UserRequest, UsersBody, WhoBody,
 };
+pub use audit::{AuditBody, AuditEntryBody};
 pub use cluster::{ClusterBody, LeaderBody, RoleName, ServerBody};
 pub use duration::{HumanDuration, Timeout};
 pub use explain::{ExplainBody, GateBody, PositionBody};

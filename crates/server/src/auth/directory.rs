@@ -37,6 +37,8 @@ pub(crate) struct Seen {
 pub(crate) struct Directory {
     known: RwLock<Known>,
     loading: tokio::sync::Mutex<()>,
+    /// Whoever waits for a change is woken.
+    changed: tokio::sync::Notify,
 }
 
 #[derive(Debug, Default)]
@@ -86,6 +88,13 @@ impl Directory {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.changes += 1;
         known.stale = true;
+        drop(known);
+        self.changed.notify_waiters();
+    }
+
+    /// Resolves when something is changed by this server.
+    pub(crate) async fn next_change(&self) {
+        self.changed.notified().await;
     }
 
     fn known(&self) -> std::sync::RwLockReadGuard<'_, Known> {

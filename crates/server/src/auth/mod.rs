@@ -19,9 +19,10 @@ mod start;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use ganger_core::access::throttle::{Failures, Pace};
 use ganger_core::access::{Caller, SecretHash, Token, TokenText};
 use ganger_core::{Mono, Now, Wall, limits};
@@ -36,6 +37,7 @@ pub(crate) use start::introduce;
 
 use crate::http::compat::{CompatOptions, Profile, Profiles};
 use crate::http::problem::{Code, Problem};
+use crate::owners::Owners;
 
 /// Whether anybody is asked who he is.
 #[derive(Clone)]
@@ -92,6 +94,10 @@ struct Inner {
     used: Mutex<HashMap<String, Wall>>,
     /// Users and tokens are read, changed and written: one at a time. True if nobody knows what became of the last write.
     changes: tokio::sync::Mutex<bool>,
+    /// Whose the sessions of workers are.
+    owners: Owners,
+    /// Entries of the audit log that were written since the start.
+    entries: AtomicU64,
 }
 
 impl Auth {
@@ -114,6 +120,8 @@ impl Auth {
             paces: Mutex::default(),
             used: Mutex::default(),
             changes: tokio::sync::Mutex::new(false),
+            owners: Owners::default(),
+            entries: AtomicU64::new(0),
         }))
     }
 
@@ -143,6 +151,16 @@ impl Auth {
 
     pub(crate) fn changes(&self) -> &tokio::sync::Mutex<bool> {
         &self.0.changes
+    }
+
+    /// Whose the sessions of workers are.
+    pub(crate) fn owners(&self) -> &Owners {
+        &self.0.owners
+    }
+
+    /// Counts an entry of the audit log; how many there were before.
+    pub(crate) fn counts_entry(&self) -> u64 {
+        self.0.entries.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Who shows this, by what is known.
@@ -251,11 +269,49 @@ pub(crate) fn shows_a_token(headers: &HeaderMap) -> bool {
 
 /// The cookie that a page of ours is recognised by. The guard has let only such pages through.
 pub(crate) const COOKIE: &str = "ganger-access";
+/// The cookie that the next one is made with.
+pub(crate) const REFRESH_COOKIE: &str = "ganger-refresh";
+
+/// The refresh token of a page of ours, if it shows one.
+pub(crate) fn refresh_cookie(headers: &HeaderMap, uri: &Uri) -> Option<Result<String, Problem>> {
+    let token = cookie_named(headers, REFRESH_COOKIE)?;
+    Some(own_page(headers, uri).map(|()| token))
+}
+
+/// Whether a request that shows a cookie comes from a page of this server: a browser sends cookies along whoever made it ask. It says
+/// which page that was, or from where; one that says neither is no browser of today, and can show a token.
+///
+/// # Errors
+/// It does not, or does not say.
+pub(crate) fn own_page(headers: &HeaderMap, uri: &Uri) -> Result<(), Problem> {
+    let host = uri.authority().map(|authority| authority.as_str());
+    let host = host.or_else(|| headers.get(header::HOST).and_then(|host| host.to_str().ok()));
+    let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
+    let bare = |origin: &str| origin.split_once("://").map(|(_, rest)| rest.to_owned());
+    let same = match (origin, headers.get("sec-fetch-site").map(HeaderValue::as_bytes)) {
+        (Some(origin), None | Some(b"same-origin" | b"none")) => {
+            bare(origin).zip(host).is_some_and(|(origin, host)| origin.eq_ignore_ascii_case(host))
+        }
+        (None, Some(site)) => site == b"same-origin",
+        (_, _) => false,
+    };
+    let detail = "a change by cookie must come from a page of this server (Origin or Sec-Fetch-Site)";
+    if same { Ok(()) } else { Err(Problem::new(Code::OriginNotAllowed, detail)) }
+}
+
+/// Whether a request is recognised by its cookie and nothing else.
+pub(crate) fn is_by_cookie(headers: &HeaderMap) -> bool {
+    !headers.contains_key(header::AUTHORIZATION) && cookie(headers).is_some()
+}
 
 fn cookie(headers: &HeaderMap) -> Option<String> {
+    cookie_named(headers, COOKIE)
+}
+
+fn cookie_named(headers: &HeaderMap, wanted: &str) -> Option<String> {
     let pairs = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = pairs.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value.to_owned())
+    pairs.find(|(name, _)| *name == wanted).map(|(_, value)| value.to_owned())
 }
 
 fn too_fast(wait: std::time::Duration) -> Problem {

@@ -14,7 +14,9 @@ use ganger_core::access::{Access, Caller, Permission, Permissions, QueueScope, R
 use ganger_core::dependency::{self, Place};
 use ganger_core::job::JobSpec;
 use ganger_core::name::QueueName;
+use tracing::info;
 
+use crate::audit::{self, Author};
 use crate::http::compat::unauthenticated;
 use crate::http::parents::missing;
 use crate::http::problem::{Code, Problem};
@@ -60,19 +62,40 @@ pub(crate) async fn porter(
     parts.headers.remove(QUEUES);
     let asking_door = service.auth().is_asking_door(parts.uri.path());
     let admitted = match service.auth().is_required() || asking_door {
-        false => Ok(Caller::anyone()),
+        false => Ok((Caller::anyone(), Access::Open)),
         true => admit(&service, &parts).await,
     };
     match admitted {
-        Ok(caller) => {
+        Ok((caller, access)) => {
+            let author = access.is_audited().then(|| author(&parts, &caller));
             note(&mut parts.headers, &caller);
             parts.extensions.insert(Asking(Arc::new(caller)));
-            next.run(Request::from_parts(parts, body)).await
+            let answer = next.run(Request::from_parts(parts, body));
+            match author {
+                Some(author) => audit::by(author, answer).await,
+                None => answer.await,
+            }
         }
         Err(problem) if asking_door && problem.code == Code::Unauthenticated => {
             unauthenticated(&parts.headers)
         }
-        Err(problem) => door.refuse(problem),
+        Err(problem) => {
+            let from = parts.extensions.get::<Peer>().map(|peer| peer.0.ip().to_string()).unwrap_or_default();
+            let (code, path) = (problem.code.as_str(), shown(&parts.uri));
+            info!(error.code = code, client = from, "refused {} {path} to {from}: {code}", parts.method);
+            door.refuse(problem)
+        }
+    }
+}
+
+/// Who is written down beside what a request changes.
+fn author(parts: &Parts, caller: &Caller) -> Author {
+    let request_id = parts.headers.get("x-request-id").and_then(|id| id.to_str().ok());
+    Author {
+        who: caller.who.to_string(),
+        from: parts.extensions.get::<Peer>().map(|peer| peer.0.ip()),
+        operation: format!("{} {}", parts.method, shown(&parts.uri)),
+        request_id: request_id.map(|id| id.chars().take(64).collect()),
     }
 }
 
@@ -147,21 +170,24 @@ pub(crate) async fn parents(
     Ok(())
 }
 
-async fn admit(service: &Service, request: &Parts) -> Result<Caller, Problem> {
+async fn admit(service: &Service, request: &Parts) -> Result<(Caller, Access), Problem> {
     let (method, uri, headers) = (&request.method, &request.uri, &request.headers);
     let found = policy::find(method.as_str(), uri.path());
     let relayed = request.extensions.get::<Relayed>().is_some();
     let from = request.extensions.get::<Peer>().map(|peer| peer.0.ip());
     if found == Found::Operation(Access::Open) || is_local_metrics(service, uri, headers, from, relayed) {
-        return Ok(Caller { may: Permissions::NONE, ..Caller::anyone() });
+        return Ok((Caller { may: Permissions::NONE, ..Caller::anyone() }, Access::Open));
     }
     if service.auth().is_open_door(uri.path()) {
-        return Ok(Caller { may: Role::Submitter.permissions(), ..Caller::anyone() });
+        return Ok((Caller { may: Role::Submitter.permissions(), ..Caller::anyone() }, Access::Open));
     }
     // Who he is comes first: nobody learns what there is before he is known.
     let certificate =
         request.extensions.get::<Secured>().and_then(|Secured(certificate)| certificate.as_deref());
     let caller = service.recognise(headers, certificate, from).await?;
+    if super::is_by_cookie(headers) && !matches!(*method, Method::GET | Method::HEAD) {
+        super::own_page(headers, uri)?;
+    }
     let access = match found {
         Found::Operation(access) => access,
         Found::OtherMethod => {
@@ -180,7 +206,7 @@ async fn admit(service: &Service, request: &Parts) -> Result<Caller, Problem> {
     if !caller.queues.is_all() {
         confined(service, &caller, uri.path()).await?;
     }
-    Ok(caller)
+    Ok((caller, access))
 }
 
 /// What a path names must be the caller's. A job that is not is not there for him.

@@ -20,7 +20,7 @@ use super::status::{item, status};
 use super::{exec_allowed, intake, read, shown};
 use crate::accelerator::Taken;
 use crate::api::Durability;
-use crate::auth;
+use crate::auth::{self, Asking};
 use crate::http::problem::{Code, Problem};
 use crate::http::{ExecToken, buffered, cursor, parents};
 use crate::metrics::Metrics;
@@ -136,7 +136,7 @@ impl Jobs for JobsDoor {
         let names = self.service.names_of_workers(&page.jobs).await;
         let shown = |stored: StoredJob| {
             let worker = stored.lease.and_then(|lease| names.get(&lease.session).cloned());
-            shown::job(JobView { stored, worker, progress: None })
+            shown::hidden(shown::job(JobView { stored, worker, progress: None }))
         };
         let next_cursor = page.next.map(|id| cursor::encode(&query, id)).unwrap_or_default();
         Ok(Response::new(v1::ListResponse {
@@ -148,21 +148,21 @@ impl Jobs for JobsDoor {
     }
 
     async fn cancel(&self, request: Request<v1::CancelRequest>) -> Result<Response<v1::Job>, Status> {
-        let id = job_id(&request.into_inner().id)?;
+        let id = job_id(&request.get_ref().id)?;
         self.service.cancel(id).await?;
-        self.shown(id).await
+        self.shown(id, request.extensions().get()).await
     }
 
     async fn replay(&self, request: Request<v1::ReplayRequest>) -> Result<Response<v1::Job>, Status> {
-        let id = job_id(&request.into_inner().id)?;
+        let id = job_id(&request.get_ref().id)?;
         self.service.replay(id).await?;
-        self.shown(id).await
+        self.shown(id, request.extensions().get()).await
     }
 
     async fn run_now(&self, request: Request<v1::RunNowRequest>) -> Result<Response<v1::Job>, Status> {
-        let id = job_id(&request.into_inner().id)?;
+        let id = job_id(&request.get_ref().id)?;
         self.service.run_now(id).await?;
-        self.shown(id).await
+        self.shown(id, request.extensions().get()).await
     }
 
     async fn attempts(
@@ -294,9 +294,9 @@ impl JobsDoor {
         TakenIn { intakes, replayed: false, buffered }
     }
 
-    async fn shown(&self, id: JobId) -> Result<Response<v1::Job>, Status> {
+    async fn shown(&self, id: JobId, asking: Option<&Asking>) -> Result<Response<v1::Job>, Status> {
         let view = self.service.job(id).await?;
-        Ok(Response::new(shown::job(view)))
+        Ok(Response::new(shown::to(asking, view)))
     }
 }
 

@@ -59,6 +59,10 @@ impl SessionStream {
                 end = receive(&service, session, stream, inbound) => end,
                 () = cancel.cancelled() => Ok(()),
                 () = let_in_no_more(&service, &caller) => {
+                    // It gets nothing new from now on. What it runs ends with its lease: that it lives is known.
+                    if let Err(error) = service.drain_worker(session).await {
+                        debug!(worker.session = %session, "cannot drain {session}, which was revoked: {error}");
+                    }
                     Err(Status::unauthenticated("the token was revoked, or has expired"))
                 }
             };
@@ -118,7 +122,8 @@ impl SessionStream {
 /// Whoever opened a stream must be let in as long as it lives: ends once he is not.
 async fn let_in_no_more(service: &Service, caller: &Caller) {
     while service.still_admits(caller).await {
-        tokio::time::sleep(ASK_AGAIN).await;
+        // Whatever this server itself changes is looked at at once.
+        let _ = tokio::time::timeout(ASK_AGAIN, service.auth().directory().next_change()).await;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Jobs and attempts as they travel to programs.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use ganger_core::change::AttemptRecord;
@@ -7,12 +8,13 @@ use ganger_core::coordinator::view::Explanation;
 use ganger_core::dependency::Edge;
 use ganger_core::filter::Filter;
 use ganger_core::job::State;
-use ganger_core::{JobId, limits};
+use ganger_core::{JobId, limits, redact};
 use ganger_proto::convert::{duration_to_wire, moment_to_wire as moment};
 use ganger_proto::v1;
 use ganger_store::read::{ListQuery, StoredJob};
 
 use super::read::{self, given, named_if};
+use crate::auth::Asking;
 use crate::http::cursor;
 use crate::http::problem::Problem;
 use crate::service::{Bucket, Histogram, JobView};
@@ -53,6 +55,26 @@ pub(super) fn job(view: JobView) -> v1::Job {
         last_error: last.and_then(|last| last.error).unwrap_or_default(),
         threads: threads.unwrap_or_default().into(),
     }
+}
+
+/// The same where many jobs are shown: fields that are named like secrets are hidden.
+pub(super) fn hidden(mut job: v1::Job) -> v1::Job {
+    for text in [&mut job.payload, &mut job.result] {
+        if let Cow::Owned(hidden) = redact::json(text) {
+            *text = hidden;
+        }
+    }
+    job
+}
+
+/// The same for that caller: who may not read payloads sees neither payload nor result.
+pub(super) fn to(asking: Option<&Asking>, view: JobView) -> v1::Job {
+    let mut job = job(view);
+    if !asking.is_some_and(Asking::reads_payloads) {
+        job.payload.clear();
+        job.result.clear();
+    }
+    job
 }
 
 /// A job that is related to another one by this edge.

@@ -62,6 +62,9 @@ impl Worker for WorkerDoor {
             })??;
         self.believe(&hello)?;
         serves_its_own(&asking.0, &hello)?;
+        if !self.service.auth().owners().take(hello.session, &asking.0) {
+            return Err(not_his());
+        }
         let outbox = self.service.gateway().open(&mut hello).map_err(not_opened)?;
         let (session, stream) = (hello.session, hello.stream);
         if !self.service.inbox().from_worker(session, stream, ToLeader::Hello(hello)).await {
@@ -75,7 +78,11 @@ impl Worker for WorkerDoor {
         &self,
         request: Request<v1::ReportDeathRequest>,
     ) -> Result<Response<v1::ReportDeathResponse>, Status> {
-        let session = convert::session_id_from_wire(&request.into_inner().session)?;
+        let session = convert::session_id_from_wire(&request.get_ref().session)?;
+        let asking = request.extensions().get::<Asking>();
+        if !asking.is_some_and(|asking| self.service.auth().owners().allow(session, &asking.0)) {
+            return Err(not_his());
+        }
         if !self.service.inbox().send(Message::WorkerDied(session)).await {
             return Err(not_opened(NotOpened::NotLeading));
         }
@@ -109,6 +116,10 @@ fn serves_its_own(caller: &Caller, hello: &Hello) -> Result<(), Status> {
         )),
         None => Ok(()),
     }
+}
+
+fn not_his() -> Status {
+    Status::permission_denied("another caller opened this session: a worker begins one of its own")
 }
 
 fn not_opened(reason: NotOpened) -> Status {

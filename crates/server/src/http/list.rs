@@ -62,7 +62,7 @@ async fn list(State(app): State<App>, asking: Asking, params: Params) -> Answer 
     let names = app.service.names_of_workers(&page.jobs).await;
     let item = |stored: StoredJob| {
         let worker = stored.lease.and_then(|lease| names.get(&lease.session).cloned());
-        shown::job(stored, None, worker, include, now)
+        shown::hidden(shown::job(stored, None, worker, include, now))
     };
     let scan = ScanBody::new(page.examined, page.jobs.len(), page.complete);
     let items = page.jobs.into_iter().map(item).collect();

@@ -8,12 +8,14 @@
 //! Handlers know nothing of how [`Service`] works: they read, call and show. Custom verbs
 //! (`/v1/jobs/{id}:cancel`) share one captured segment with the id, so each resource splits its own.
 
+mod audit;
 mod auth;
 mod batch;
 pub(crate) mod buffered;
 pub mod claim;
 mod cluster;
 pub mod compat;
+mod cookies;
 pub mod cors;
 pub(crate) mod cursor;
 mod event_stream;

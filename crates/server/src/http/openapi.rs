@@ -14,9 +14,9 @@ use utoipa_axum::routes;
 use super::compat::{self, Profiles};
 use super::problem::PROBLEM_JSON;
 use super::{
-    App, auth, batch, claim, cluster, event_stream, export, failures, health, histogram, import, job_reads,
-    jobs, keys, kinds, list, operations, page, queues, related, schedules, stats, timeseries, tokens, users,
-    views, workers,
+    App, audit, auth, batch, claim, cluster, event_stream, export, failures, health, histogram, import,
+    job_reads, jobs, keys, kinds, list, operations, page, queues, related, schedules, stats, timeseries,
+    tokens, users, views, workers,
 };
 use crate::auth::Auth;
 
@@ -55,6 +55,7 @@ pub(super) fn routes(doors: Profiles) -> OpenApiRouter<App> {
         .merge(timeseries::routes())
         .merge(cluster::routes())
         .merge(auth::routes())
+        .merge(audit::routes())
         .merge(users::routes())
         .merge(tokens::routes())
         .merge(event_stream::routes())

@@ -83,6 +83,7 @@ const ALONE: &[(&str, &str)] = &[
     ("/v1/auth:", "logins are of people, in browsers and at terminals; programs show tokens, over gRPC too"),
     ("/v1/whoami", "the same"),
     ("/v1/users", "what an administrator does"),
+    ("/v1/audit", "what an administrator reads"),
     ("/v1/tokens", "what an administrator does"),
     ("/v1/openapi.json", "describes REST"),
     ("/v1/docs", "describes REST"),

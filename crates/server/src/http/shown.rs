@@ -1,8 +1,9 @@
 //! A job as stored, turned into what is shown of it.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
-use ganger_core::Wall;
+use ganger_core::{Wall, redact};
 use ganger_store::read::StoredJob;
 use serde_json::value::RawValue;
 
@@ -86,6 +87,17 @@ pub(super) fn job(
         payload: include.payload.then(|| raw(stored.spec.payload)),
         result: if include.result { result.map(raw) } else { None },
     }
+}
+
+/// The same where many jobs are shown: fields that are named like secrets are hidden.
+pub(super) fn hidden(mut body: JobBody) -> JobBody {
+    let hide = |text: Box<RawValue>| match redact::json(text.get()) {
+        Cow::Owned(hidden) => raw(hidden),
+        Cow::Borrowed(_) => text,
+    };
+    body.payload = body.payload.map(hide);
+    body.result = body.result.map(hide);
+    body
 }
 
 struct Times {

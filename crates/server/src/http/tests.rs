@@ -104,6 +104,7 @@ fn the_routes_that_a_user_needs_are_all_described() {
         ("GET", "/v1/queues"),
         ("GET", "/v1/queues/{queue}"),
         ("PUT", "/v1/queues/{queue}"),
+        ("GET", "/v1/audit"),
         ("GET", "/v1/views"),
         ("PUT", "/v1/views/{name}"),
         ("DELETE", "/v1/views/{name}"),

@@ -39,8 +39,9 @@ const SEAL_BYTES: usize = 1_024;
 const NAME_BYTES: usize = 256;
 
 /// Headers that the MAC covers, besides method and address.
-const COVERED: [HeaderName; 6] = [
+const COVERED: [HeaderName; 7] = [
     header::AUTHORIZATION,
+    header::COOKIE,
     header::CONTENT_TYPE,
     HeaderName::from_static("idempotency-key"),
     RELAY_KEY,

@@ -12,7 +12,9 @@ use ganger_core::queue::QueueSettings;
 use ganger_core::{JobId, Now, SessionId, Wall};
 use tokio::sync::oneshot;
 
+use super::audit::FORGET_EVERY;
 use super::{Answer, Cancelled, Service, ServiceError};
+use crate::audit;
 use crate::coordinator_thread::Phase;
 use crate::inbox::NotTaken;
 
@@ -155,6 +157,10 @@ impl Service {
 
     pub(super) async fn ask(&self, ask: Ask) -> Answer<Reply> {
         self.leading()?;
+        let (ask, audited) = audit::noted(ask, self.0.clock.now().wall);
+        if audited && self.auth().counts_entry().is_multiple_of(FORGET_EVERY) {
+            self.forget_old_entries();
+        }
         let reply = self.0.inbox.ask(ask).map_err(not_taken)?;
         let reply = self.answer(reply).await?;
         if let Reply::Refused(refusal) = reply {

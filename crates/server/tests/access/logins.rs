@@ -146,3 +146,57 @@ async fn what_a_user_may_not_be_is_refused_by_field() {
     assert_eq!(site.get(&site.admin, "/v1/users/ada").await.0, 404);
     assert_eq!(login(&site, "ada", PASSWORD).await.0, 401);
 }
+
+/// A page of ours logs in by cookies, which scripts do not see, and other sites cannot use.
+#[tokio::test]
+async fn cookies_are_for_pages_of_this_server_only() {
+    let site = with_ada("operator").await;
+    let own = site.server.url();
+    let send = async |path: &str, headers: &[(&str, &str)], body: Value| {
+        let mut request = site.request("", Method::POST, path).body(if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        });
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let answer = request.send().await.unwrap();
+        let set = answer.headers().get_all("set-cookie").iter().map(|c| c.to_str().unwrap().to_owned());
+        (answer.status().as_u16(), set.collect::<Vec<_>>(), answer.text().await.unwrap())
+    };
+    let (status, set, said) =
+        send("/v1/auth:login", &[], json!({"name": "ada", "password": PASSWORD, "cookie": true})).await;
+    assert_eq!((status, set.len()), (200, 2), "{said}");
+    for cookie in &set {
+        assert!(cookie.contains("; HttpOnly; SameSite=Strict") && !cookie.contains("Secure"), "{cookie}");
+        let value = cookie.split(['=', ';']).nth(1).unwrap();
+        assert!(!said.contains(value), "it is in the cookie alone");
+    }
+    let pair = |n: usize| set[n].split(';').next().unwrap().to_owned();
+    let (access, refresh) = (pair(0), pair(1));
+    let pause = "/v1/queues/mail:pause";
+    assert_eq!(send(pause, &[("cookie", &access), ("origin", &own)], json!({})).await.0, 200);
+    assert_eq!(
+        send(pause, &[("cookie", &access), ("sec-fetch-site", "same-origin")], json!({})).await.0,
+        200
+    );
+    assert_eq!(send(pause, &[("cookie", &access)], json!({})).await.0, 403, "nobody says which page it was");
+    for other in
+        [("origin", "http://evil.example"), ("sec-fetch-site", "cross-site"), ("sec-fetch-site", "none")]
+    {
+        assert_eq!(send(pause, &[("cookie", &access), other], json!({})).await.0, 403, "{other:?}");
+    }
+    let read = site.request("", Method::GET, "/v1/whoami").header("cookie", &access).send().await.unwrap();
+    assert_eq!(read.status().as_u16(), 200, "reading needs no page");
+    assert_eq!(send("/v1/auth:refresh", &[("cookie", &refresh)], Value::Null).await.0, 403);
+    let (status, again, _) =
+        send("/v1/auth:refresh", &[("cookie", &refresh), ("origin", &own)], Value::Null).await;
+    assert_eq!((status, again.len()), (200, 2));
+    let access = again[0].split(';').next().unwrap().to_owned();
+    let (status, cleared, _) =
+        send("/v1/auth:logout", &[("cookie", &access), ("origin", &own)], json!({})).await;
+    assert_eq!(status, 204);
+    assert!(cleared.iter().all(|cookie| cookie.contains("Max-Age=0")) && cleared.len() == 2, "{cleared:?}");
+    assert_eq!(send(pause, &[("cookie", &access), ("origin", &own)], json!({})).await.0, 401);
+}

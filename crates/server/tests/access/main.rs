@@ -1,8 +1,10 @@
 //! A server that asks who calls, as those who call see it.
 
+mod audit;
 mod confined;
 mod logins;
 mod roles;
+mod secrets;
 mod site;
 mod streams;
 mod table;

@@ -93,4 +93,36 @@ async fn a_worker_shows_a_token_serves_its_own_queues_and_leaves_when_it_is_revo
         }
     });
     assert_eq!(over.await.expect("the stream ends"), Code::Unauthenticated);
+    let (_, workers) = site.get(&site.admin, "/v1/workers").await;
+    let left = workers["items"].as_array().unwrap().iter().all(|worker| worker["state"] != "available");
+    assert!(left, "it gets nothing new: {workers}");
+}
+
+/// Ids of sessions are seen by whoever lists workers.
+#[tokio::test]
+async fn a_session_is_of_the_token_that_opened_it() {
+    let site = Site::start().await;
+    let mut door = WorkerClient::connect(site.server.url()).await.unwrap();
+    let (first, second) = (site.role("worker").await, site.role("worker").await);
+    let greeting = hello(&[]);
+    let Some(v1::from_worker::Message::Hello(ref greeted)) = greeting.message else { unreachable!() };
+    let session = greeted.session.clone();
+    let again = |stream| {
+        let hello = v1::Hello { stream, ..greeted.clone() };
+        v1::FromWorker { message: Some(v1::from_worker::Message::Hello(hello)) }
+    };
+    let open = async |door: &mut WorkerClient<_>, token: &str, hello: v1::FromWorker| {
+        let (say, said) = tokio::sync::mpsc::channel(4);
+        say.send(hello).await.unwrap();
+        let opened = door.session(with_token(token, ReceiverStream::new(said))).await;
+        opened.map(|stream| (say, stream.into_inner()))
+    };
+    let (_say, mut stream) = open(&mut door, &first, again(1)).await.unwrap();
+    assert!(stream.message().await.unwrap().is_some(), "it is welcome");
+    assert_eq!(open(&mut door, &second, again(2)).await.unwrap_err().code(), Code::PermissionDenied);
+    let dead = v1::ReportDeathRequest { session };
+    let refused = door.report_death(with_token(&second, dead.clone())).await.unwrap_err();
+    assert_eq!(refused.code(), Code::PermissionDenied, "{refused}");
+    assert!(open(&mut door, &first, again(3)).await.is_ok(), "its own worker comes back");
+    assert!(door.report_death(with_token(&first, dead)).await.is_ok());
 }
