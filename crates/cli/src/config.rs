@@ -215,11 +215,11 @@ impl Config {
                     (key, shown, &self.redis.origin)
                 }
                 Key::TlsCert => tls::entry(key, &self.tls.cert),
-                Key::TlsKey => tls::entry(key, &self.tls.key),
+                Key::TlsPrivate => tls::entry(key, &self.tls.key),
                 Key::TlsClientCa => tls::entry(key, &self.tls.client_ca),
                 Key::Ca => tls::entry(key, &self.client_tls.ca),
                 Key::ClientCert => tls::entry(key, &self.client_tls.cert),
-                Key::ClientKey => tls::entry(key, &self.client_tls.key),
+                Key::ClientPrivate => tls::entry(key, &self.client_tls.key),
                 Key::Output => (key, self.output.value.to_string(), &self.output.origin),
                 Key::Color => (key, self.color.value.to_string(), &self.color.origin),
                 Key::LogFormat => (key, self.log_format.value.to_string(), &self.log_format.origin),

@@ -32,7 +32,7 @@ pub(super) struct TlsFlags {
 impl TlsFlags {
     pub(super) fn settings(&self, layer: &mut Layer) {
         layer.set(Key::TlsCert, self.tls_cert.as_ref().map(|path| path.display()));
-        layer.set(Key::TlsKey, self.tls_key.as_ref().map(|path| path.display()));
+        layer.set(Key::TlsPrivate, self.tls_key.as_ref().map(|path| path.display()));
         layer.set(Key::TlsClientCa, self.tls_client_ca.as_ref().map(|path| path.display()));
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Worker {
 enum Verb {
     /// Start a worker for the built-in kinds, http and sleep among them, and exec if allowed
     #[command(after_help = "Example:\n  ganger worker start --queue mail --threads 16 --labels zone=eu")]
-    Start(start::Start),
+    Start(Box<start::Start>),
     /// Every worker, lost ones of the last hour included
     #[command(visible_alias = "ls", after_help = "Example:\n  ganger worker list -o wide")]
     List,

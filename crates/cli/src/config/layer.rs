@@ -29,7 +29,7 @@ pub(crate) enum Key {
     /// The certificate that a server shows.
     TlsCert,
     /// Its key.
-    TlsKey,
+    TlsPrivate,
     /// Authorities that sign certificates of workers.
     TlsClientCa,
     /// Authorities that vouch for servers.
@@ -37,7 +37,7 @@ pub(crate) enum Key {
     /// The certificate that a worker shows.
     ClientCert,
     /// Its key.
-    ClientKey,
+    ClientPrivate,
     /// How answers are printed.
     Output,
     /// When to use colour.
@@ -87,11 +87,11 @@ impl Key {
         Key::ClusterSecret,
         Key::Redis,
         Key::TlsCert,
-        Key::TlsKey,
+        Key::TlsPrivate,
         Key::TlsClientCa,
         Key::Ca,
         Key::ClientCert,
-        Key::ClientKey,
+        Key::ClientPrivate,
         Key::Output,
         Key::Color,
         Key::LogFormat,
@@ -123,11 +123,11 @@ impl Key {
             Key::ClusterSecret => "cluster_secret",
             Key::Redis => "redis",
             Key::TlsCert => "tls_cert",
-            Key::TlsKey => "tls_key",
+            Key::TlsPrivate => "tls_key",
             Key::TlsClientCa => "tls_client_ca",
             Key::Ca => "ca",
             Key::ClientCert => "client_cert",
-            Key::ClientKey => "client_key",
+            Key::ClientPrivate => "client_key",
             Key::Output => "output",
             Key::Color => "color",
             Key::LogFormat => "log_format",
@@ -160,11 +160,11 @@ impl Key {
             Key::ClusterSecret => "GANGER_CLUSTER_SECRET",
             Key::Redis => "GANGER_REDIS",
             Key::TlsCert => "GANGER_TLS_CERT",
-            Key::TlsKey => "GANGER_TLS_KEY",
+            Key::TlsPrivate => "GANGER_TLS_KEY",
             Key::TlsClientCa => "GANGER_TLS_CLIENT_CA",
             Key::Ca => "GANGER_CA",
             Key::ClientCert => "GANGER_CLIENT_CERT",
-            Key::ClientKey => "GANGER_CLIENT_KEY",
+            Key::ClientPrivate => "GANGER_CLIENT_KEY",
             Key::Output => "GANGER_OUTPUT",
             Key::Color => "GANGER_COLOR",
             Key::LogFormat => "GANGER_LOG_FORMAT",
@@ -197,11 +197,11 @@ impl Key {
             Key::Redis => Some("--redis"),
             Key::Auth => Some("--auth"),
             Key::TlsCert => Some("--tls-cert"),
-            Key::TlsKey => Some("--tls-key"),
+            Key::TlsPrivate => Some("--tls-key"),
             Key::TlsClientCa => Some("--tls-client-ca"),
             Key::Ca => Some("--ca"),
             Key::ClientCert => Some("--client-cert"),
-            Key::ClientKey => Some("--client-key"),
+            Key::ClientPrivate => Some("--client-key"),
             Key::Output => Some("--output"),
             Key::Color => Some("--color"),
             Key::LogFormat => Some("--log"),
@@ -342,11 +342,11 @@ impl From<File> for Layer {
         layer.set(Key::ClusterSecret, file.cluster_secret);
         layer.set(Key::Redis, file.redis);
         layer.set(Key::TlsCert, file.tls_cert);
-        layer.set(Key::TlsKey, file.tls_key);
+        layer.set(Key::TlsPrivate, file.tls_key);
         layer.set(Key::TlsClientCa, file.tls_client_ca);
         layer.set(Key::Ca, file.ca);
         layer.set(Key::ClientCert, file.client_cert);
-        layer.set(Key::ClientKey, file.client_key);
+        layer.set(Key::ClientPrivate, file.client_key);
         layer.set(Key::Output, file.output);
         layer.set(Key::Color, file.color);
         layer.set(Key::LogFormat, file.log_format);

@@ -39,7 +39,7 @@ pub(crate) struct ClientTls {
 impl TlsSettings {
     pub(super) fn of(layers: &Layers) -> TlsSettings {
         let [cert, key, client_ca] =
-            [Key::TlsCert, Key::TlsKey, Key::TlsClientCa].map(|key| file(layers, key));
+            [Key::TlsCert, Key::TlsPrivate, Key::TlsClientCa].map(|key| file(layers, key));
         TlsSettings { cert, key, client_ca }
     }
 
@@ -69,7 +69,7 @@ impl TlsSettings {
 
 impl ClientTls {
     pub(super) fn of(layers: &Layers) -> ClientTls {
-        let [ca, cert, key] = [Key::Ca, Key::ClientCert, Key::ClientKey].map(|key| file(layers, key));
+        let [ca, cert, key] = [Key::Ca, Key::ClientCert, Key::ClientPrivate].map(|key| file(layers, key));
         ClientTls { ca, cert, key }
     }
 

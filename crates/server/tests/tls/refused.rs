@@ -83,16 +83,17 @@ async fn slow_handshakes_hold_up_nobody() {
 
 #[tokio::test]
 async fn a_server_with_nothing_to_show_does_not_start() {
+    type Change = fn(&mut ganger_server::TlsPem);
     let authority = Authority::new();
     let good = pem(&authority, &authority.server());
-    let with = |change: fn(&mut ganger_server::TlsPem)| {
+    let with = |change: Change| {
         let mut pem = good.clone();
         change(&mut pem);
         let mut options = testing::options(Arc::new(MemoryStore::default()));
         options.tls = Some(pem);
         options
     };
-    let bad: [(fn(&mut ganger_server::TlsPem), &str); 4] = [
+    let bad: [(Change, &str); 4] = [
         (|pem| pem.certificate = b"rubbish".to_vec(), "no certificate"),
         (|pem| pem.key = b"".to_vec(), "no private key"),
         (|pem| pem.key = Authority::new().server().key.into_bytes(), "not that of the certificate"),

@@ -134,7 +134,7 @@ impl Start {
     pub(super) fn settings(&self, layer: &mut Layer) {
         layer.set(Key::Grace, self.grace);
         layer.set(Key::ClientCert, self.client_cert.as_ref().map(|path| path.display()));
-        layer.set(Key::ClientKey, self.client_key.as_ref().map(|path| path.display()));
+        layer.set(Key::ClientPrivate, self.client_key.as_ref().map(|path| path.display()));
     }
 
     async fn start(&self, context: &Context) -> Fallible<WorkerHandle> {
