@@ -84,7 +84,10 @@ impl TryFrom<v1::NewJob> for JobSpec {
                 max_lost: or_default(wire.max_lost, JobOptions::default().max_lost),
                 expires_at: wire.expires_at.map(|at| parts::moment("expires_at", at)).transpose()?,
                 unique_key: (!wire.unique_key.is_empty()).then_some(wire.unique_key),
-                unique_for: duration_or("unique_for", wire.unique_for, Duration::ZERO)?,
+                unique_for: match wire.unique_for {
+                    Some(held) if held == duration_to_wire(limits::FOREVER) => limits::FOREVER,
+                    held => duration_or("unique_for", held, Duration::ZERO)?,
+                },
                 tags: wire.tags,
                 traceparent: (!wire.traceparent.is_empty()).then_some(wire.traceparent),
                 concurrency_key: (!wire.concurrency_key.is_empty()).then_some(wire.concurrency_key),

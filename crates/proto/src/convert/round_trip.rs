@@ -31,10 +31,11 @@ fn fence() -> impl Strategy<Value = Fence> {
 }
 
 fn duration() -> impl Strategy<Value = Duration> {
-    prop_oneof![
-        9 => (0..limits::LONGEST.as_secs(), 0..1_000_000_000u32).prop_map(|(s, n)| Duration::new(s, n)),
-        1 => Just(limits::FOREVER),
-    ]
+    (0..limits::LONGEST.as_secs(), 0..1_000_000_000u32).prop_map(|(s, n)| Duration::new(s, n))
+}
+
+fn unique_for() -> impl Strategy<Value = Duration> {
+    prop_oneof![9 => duration(), 1 => Just(limits::FOREVER)]
 }
 
 fn report() -> impl Strategy<Value = Report> {
@@ -169,7 +170,7 @@ prop_compose! {
         timeout in option::of(duration().prop_filter("not zero", |d| *d > Duration::ZERO)),
         max_lost in 1..=limits::ATTEMPTS,
         unique_key in option::of("[a-z]{1,9}"),
-        unique_for in duration(),
+        unique_for in unique_for(),
         tags in vec("[a-z]{1,9}", 0..4),
         (concurrency_key, fair_key) in (option::of("[a-z]{1,9}"), option::of("[a-z]{1,9}")),
         fair_weight in 1..=limits::FAIR_WEIGHT,
