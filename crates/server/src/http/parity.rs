@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::tests::operations;
-use crate::relay::Route;
+use crate::relay::{Place, Route};
 
 /// Each operation and its call.
 const MIRRORED: &[(&str, &str, &str)] = &[
@@ -140,6 +140,8 @@ fn a_standby_treats_an_operation_and_its_call_alike() {
         let rest = Route::of(&method.parse().unwrap(), &path.parse().unwrap());
         let grpc = Route::of(&"POST".parse().unwrap(), &format!("/ganger.v1.{call}").parse().unwrap());
         assert_eq!(rest.again, grpc.again, "{method} {path} and {call}");
-        assert_eq!(rest.place, grpc.place, "{method} {path} and {call}");
+        // What a message tells, REST says in a path or a body that is not there here: then it is the leader's.
+        let place = if grpc.place == Place::ByMessage { Place::Leader } else { grpc.place };
+        assert_eq!(rest.place, place, "{method} {path} and {call}");
     }
 }

@@ -61,8 +61,8 @@ use call::Call;
 use hold::Waiting;
 use measures::Ended;
 use message::{About, Told};
-use route::Place;
-pub(crate) use route::Route;
+
+pub(crate) use route::{Place, Route};
 use seal::{Refused, SEAL, Seal};
 use upstream::{Carried, Upstream};
 
