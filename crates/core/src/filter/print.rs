@@ -10,7 +10,7 @@ impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.expr {
             Expr::All(parts) => joined(f, parts, " "),
-            Expr::Any(parts) => joined(f, parts, " or "),
+            Expr::Any(parts) => alternatives(f, parts),
             Expr::Not(_) | Expr::Term(_) => self.expr.fmt(f),
         }
     }
@@ -19,16 +19,35 @@ impl fmt::Display for Filter {
 /// With parentheses around everything that has parts.
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (parts, between) = match self {
-            Expr::Not(inner) => return write!(f, "-{inner}"),
-            Expr::Term(term) => return term.fmt(f),
-            Expr::All(parts) => (parts, " "),
-            Expr::Any(parts) => (parts, " or "),
-        };
-        f.write_str("(")?;
-        joined(f, parts, between)?;
-        f.write_str(")")
+        match self {
+            Expr::Not(inner) => write!(f, "-{inner}"),
+            Expr::Term(term) => term.fmt(f),
+            Expr::All(parts) => {
+                f.write_str("(")?;
+                joined(f, parts, " ")?;
+                f.write_str(")")
+            }
+            Expr::Any(parts) => {
+                f.write_str("(")?;
+                alternatives(f, parts)?;
+                f.write_str(")")
+            }
+        }
     }
+}
+
+/// `or` binds less than what stands beside each other. Parentheses that need not be there could nest deeper than may be read.
+fn alternatives(f: &mut fmt::Formatter<'_>, parts: &[Expr]) -> fmt::Result {
+    for (place, part) in parts.iter().enumerate() {
+        if place > 0 {
+            f.write_str(" or ")?;
+        }
+        match part {
+            Expr::All(parts) => joined(f, parts, " ")?,
+            Expr::Any(_) | Expr::Not(_) | Expr::Term(_) => write!(f, "{part}")?,
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Display for Term {

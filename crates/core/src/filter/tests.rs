@@ -207,6 +207,9 @@ fn a_filter_is_taken_at_each_bound_and_refused_one_past_it() {
     );
     let deep = |depth: usize| format!("{}x", "-".repeat(depth));
     assert!(Filter::parse(&deep(FILTER_DEPTH)).is_ok() && Filter::parse(&deep(FILTER_DEPTH + 1)).is_err());
+    // What is written nests no deeper than what was read.
+    let filter = Filter::parse(&format!("{}a b or -c", "-".repeat(FILTER_DEPTH))).unwrap();
+    assert_eq!(Filter::parse(&filter.to_string()), Ok(filter));
     let path = |parts: usize| format!("payload{}:1", ".a".repeat(parts));
     assert!(Filter::parse(&path(PATH_PARTS)).is_ok() && Filter::parse(&path(PATH_PARTS + 1)).is_err());
 }
