@@ -6,17 +6,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::change::{After, AttemptEnd, AttemptRecord, Change, End, Finish, LogLines};
+use crate::change::{After, AttemptEnd, AttemptRecord, Change, End, Finish};
 use crate::coordinator::commits::Effect;
 use crate::coordinator::port::Output;
 use crate::coordinator::table::Phase;
 use crate::coordinator::{Coordinator, LeaseEntry, Timer};
 use crate::event::Event;
 use crate::fingerprint::FailureSeen;
-use crate::ids::{JobId, SessionId};
+use crate::ids::SessionId;
 use crate::job::State;
 use crate::lease::Fence;
-use crate::limits;
 use crate::message::{AttemptReport, CancelWhy, ToWorker};
 use crate::outcome::{Outcome, Report};
 use crate::rules::{self, Death, Ending, Next, Standing};
@@ -457,31 +456,6 @@ impl Coordinator {
         let mean = &mut self.classes.get_mut(class).mean_run;
         let ran = micros(report.ran) as f64;
         *mean = Some(mean.map_or(ran, |m| m + NEWEST_WEIGHS * (ran - m)));
-    }
-
-    pub(crate) fn progressed(
-        &mut self,
-        slot: u32,
-        job: JobId,
-        fence: Fence,
-        fraction: f32,
-        note: String,
-        out: &mut Vec<Output>,
-    ) {
-        if self.lease_of(slot, fence).is_some() {
-            self.progress.insert(job, (fraction, note.clone()));
-            out.push(Output::Event(Event::Progress { job, fraction, note }));
-        }
-    }
-
-    pub(crate) fn logged(&mut self, slot: u32, job: JobId, fence: Fence, text: String) {
-        let Some(lease) = self.lease_of(slot, fence) else { return };
-        // Logs are the first to go when the store cannot keep up.
-        if self.commits.waiting() > self.options.backlog / 2 || text.len() > limits::LOG_BYTES {
-            return;
-        }
-        let attempt = self.leases.get(lease).attempt;
-        self.commits.push(Change::Log(LogLines { job, attempt, text }), Effect::Nothing);
     }
 
     /// The slot of a session's lease that it may know of and that has not ended.

@@ -16,6 +16,7 @@
 mod asks;
 mod attempts;
 mod bucket;
+mod chatter;
 mod classes;
 mod commits;
 pub mod counters;

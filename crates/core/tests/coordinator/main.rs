@@ -1,6 +1,7 @@
 //! The coordinator as a whole, claim by claim.
 
 mod blocked;
+mod chatter;
 mod dispatch;
 mod explained;
 mod life;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ganger_core::change::{Applied, Change, Intake, NewJob, Snapshot, Submitted, WorkerInfo};
+use ganger_core::change::{Applied, Change, Intake, LogLines, NewJob, Snapshot, Submitted, WorkerInfo};
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::{Ask, Input, Options, Output, Reply, Ticket};
 use ganger_core::event::Event;
@@ -33,6 +33,8 @@ pub(crate) struct World {
     pub(crate) states: BTreeMap<JobId, State>,
     /// What clients were answered last.
     pub(crate) reply: Option<Reply>,
+    /// Log lines that were written.
+    pub(crate) logged: Vec<LogLines>,
 }
 
 impl World {
@@ -50,6 +52,7 @@ impl World {
             stopped: Vec::new(),
             states: BTreeMap::new(),
             reply: None,
+            logged: Vec::new(),
         }
     }
 
@@ -84,6 +87,7 @@ impl World {
             for output in outputs {
                 match output {
                     Output::Commit(batch) => {
+                        self.logged.extend(batch.changes.iter().filter_map(log_lines));
                         let applied = batch.changes.iter().map(apply).collect();
                         inputs.push(Input::Committed { number: batch.number, applied });
                     }
@@ -238,6 +242,11 @@ pub(crate) fn apply(change: &Change) -> Applied {
         | Change::Failed(_)
         | Change::PutDocument(_) => Applied::Done,
     }
+}
+
+fn log_lines(change: &Change) -> Option<LogLines> {
+    let Change::Log(lines) = change else { return None };
+    Some(lines.clone())
 }
 
 pub(crate) fn id(worker: usize) -> SessionId {
