@@ -12,6 +12,7 @@ mod token;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ganger_core::access::Caller;
 use ganger_core::change::WorkerInfo;
 use ganger_core::coordinator::port::Refusal;
 use ganger_core::message::{AttemptReport, Hello, ToLeader, ToWorker};
@@ -105,16 +106,23 @@ impl Claims {
         Claims { service, waiting, locks: Locks::default() }
     }
 
-    /// Takes jobs from a queue; none if none came in time.
+    /// Takes jobs from a queue for that caller; none if none came in time.
     ///
     /// # Errors
     /// There is no leader, or too many claims wait.
-    pub async fn claim(&self, request: ClaimRequest) -> Answer<Claimed> {
+    pub async fn claim(&self, request: ClaimRequest, caller: Arc<Caller>) -> Answer<Claimed> {
         let permit = self.waiting.clone().try_acquire_owned().map_err(|_| Refusal::Overloaded)?;
         let (reply, claimed) = oneshot::channel();
         // Of its own, so that what was leased is handed back when the client goes away.
-        tokio::spawn(claim(self.service.clone(), request, reply, permit));
+        tokio::spawn(claim(self.service.clone(), (request, caller), reply, permit));
         claimed.await.unwrap_or_else(|_| Err(ServiceError::Unknown("the claim was interrupted".into())))
+    }
+
+    /// Whether the claim of a token is that caller's, as far as this leader has seen. Sessions are named in attempts and events: without
+    /// this, whoever holds leases of his own could make up tokens for those of others.
+    #[must_use]
+    pub fn are_of(&self, token: Token, caller: &Caller) -> bool {
+        self.service.auth().owners().allow(token.session, caller)
     }
 
     /// Reports the end of an attempt. The answer comes after the commit.
@@ -250,7 +258,7 @@ fn worker(name: String, queues: Vec<QueueName>, kinds: Vec<Kind>, threads: u16, 
 /// One claim, from its session's beginning to its assignment, or to its end without one.
 async fn claim(
     service: Service,
-    request: ClaimRequest,
+    (request, caller): (ClaimRequest, Arc<Caller>),
     mut reply: oneshot::Sender<Answer<Claimed>>,
     _permit: OwnedSemaphorePermit,
 ) {
@@ -258,10 +266,12 @@ async fn claim(
     let threads = request.max.clamp(1, CLAIM_JOBS);
     // Random through and through: the token must not be guessed.
     let session = SessionId::from_uuid(uuid::Uuid::new_v4());
+    service.auth().owners().take(session, &caller);
     let info = worker(request.worker, vec![request.queue], request.kinds, threads, request.lease);
     let mut stream = match ClaimStream::greet(&service, hello(session, info, false)).await {
         Ok(stream) => stream,
         Err(silence) => {
+            service.auth().owners().forget(session);
             let _ = reply.send(Err(silence.into()));
             return;
         }
@@ -290,6 +300,7 @@ async fn claim(
     if !delivered {
         // Whatever was leased meanwhile was never started: goodbye hands it back.
         stream.say(ToLeader::Goodbye).await;
+        service.auth().owners().forget(session);
     }
 }
 

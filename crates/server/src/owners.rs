@@ -3,7 +3,7 @@
 //! The id of a session is known to whoever may list workers. Without this, another worker with a token of its own could greet under
 //! it, be told the leases, and report on them, or say that the worker is dead. The leader remembers who greeted first since it leads.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ganger_core::SessionId;
@@ -18,8 +18,10 @@ pub(crate) struct Owners(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
-    owners: HashMap<SessionId, String>,
-    order: VecDeque<SessionId>,
+    /// Each with its place in the order.
+    owners: HashMap<SessionId, (u64, String)>,
+    order: BTreeMap<u64, SessionId>,
+    next: u64,
 }
 
 impl Owners {
@@ -31,24 +33,34 @@ impl Owners {
         let who = caller.who.to_string();
         // A panic while the lock is held leaves an owner without a place in the order, who is remembered longer.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(owner) = known.owners.get(&session) {
+        if let Some((_, owner)) = known.owners.get(&session) {
             return *owner == who;
         }
         if known.order.len() >= REMEMBERED
-            && let Some(oldest) = known.order.pop_front()
+            && let Some((_, oldest)) = known.order.pop_first()
         {
             known.owners.remove(&oldest);
         }
-        known.owners.insert(session, who);
-        known.order.push_back(session);
+        let place = known.next;
+        known.next += 1;
+        known.owners.insert(session, (place, who));
+        known.order.insert(place, session);
         true
+    }
+
+    /// A session is over that nobody can come back to: it takes no room from others.
+    pub(crate) fn forget(&self, session: SessionId) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((place, _)) = known.owners.remove(&session) {
+            known.order.remove(&place);
+        }
     }
 
     /// Whether the session is that caller's, or nobody's.
     pub(crate) fn allow(&self, session: SessionId, caller: &Caller) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let owner = known.owners.get(&session);
-        owner.is_none_or(|owner| caller.who == Who::Anyone || *owner == caller.who.to_string())
+        owner.is_none_or(|(_, owner)| caller.who == Who::Anyone || *owner == caller.who.to_string())
     }
 }
 
@@ -79,5 +91,18 @@ mod tests {
         assert!(!owners.allow(session(0), &worker("b")));
         assert!(owners.take(session(REMEMBERED), &worker("a")));
         assert!(owners.allow(session(0), &worker("b")) && !owners.allow(session(1), &worker("b")));
+    }
+
+    /// Otherwise whoever claims in vain often enough would make the owners of others forgotten.
+    #[test]
+    fn sessions_that_are_over_take_no_room() {
+        let (owners, lasting) = (Owners::default(), SessionId::new(0, [9; 10]));
+        assert!(owners.take(lasting, &worker("a")));
+        for n in 0..=REMEMBERED {
+            let session = SessionId::new(n as u64, [0; 10]);
+            assert!(owners.take(session, &worker("b")));
+            owners.forget(session);
+        }
+        assert!(!owners.allow(lasting, &worker("b")));
     }
 }

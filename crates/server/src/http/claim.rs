@@ -17,6 +17,7 @@ use super::fields::{self, Object};
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, Segment};
 use crate::api::{HumanDuration, ProblemBody};
+use crate::auth::Asking;
 use crate::claims::{
     CLAIM_JOBS, CLAIM_WAIT, ClaimRequest, Claimed, Claims, Extended, Reported, Token, TokenError,
 };
@@ -115,6 +116,7 @@ struct RecordedBody {
 async fn claim(
     State(claims): State<Claims>,
     Segment(segment): Segment,
+    asking: Asking,
     params: Params,
     request: Request,
 ) -> Answer {
@@ -124,7 +126,7 @@ async fn claim(
     params.only(&[])?;
     let queue = queue.parse::<QueueName>().map_err(|e| Problem::parameter("queue", e.to_string()))?;
     let bytes = request::body(request, request::SMALL_BODY).await?;
-    let claimed = claims.claim(claim_request(queue, text(&bytes)?)?).await?;
+    let claimed = claims.claim(claim_request(queue, text(&bytes)?)?, asking.0).await?;
     Ok(Json(claim_body(claimed)?).into_response())
 }
 
@@ -183,6 +185,7 @@ fn claim_body(claimed: Claimed) -> Result<ClaimBody, Problem> {
 async fn lease(
     State(claims): State<Claims>,
     Segment(segment): Segment,
+    asking: Asking,
     params: Params,
     request: Request,
 ) -> Answer {
@@ -195,6 +198,10 @@ async fn lease(
     }
     params.only(&[])?;
     let token = token.parse().map_err(|e: TokenError| Problem::new(Code::InvalidParameter, e.to_string()))?;
+    if !claims.are_of(token, &asking.0) {
+        // As if it were over: whose it is is nobody else's business.
+        return Err(lost());
+    }
     match verb {
         "complete" => complete(&claims, token, request).await,
         "fail" => fail(&claims, token, request).await,

@@ -111,11 +111,13 @@ pub(super) async fn to_claim(State(app): State<App>, request: Request) -> Respon
     }
 }
 
-/// The request as it came: what our own router captured from its path would mix with what the next one
+/// The request as it came, with who asks: what our own router captured from its path would mix with what the next one
 /// captures.
 fn unrouted(request: Request) -> Request {
     let (mut parts, body) = request.into_parts();
+    let asking = parts.extensions.remove::<Asking>();
     parts.extensions.clear();
+    asking.map(|asking| parts.extensions.insert(asking));
     Request::from_parts(parts, body)
 }
 
