@@ -241,10 +241,42 @@ impl Filter {
         Filter { expr: pinned(&self.expr, now) }
     }
 
+    /// Whether it asks for what is in payloads or results: its answer tells something about them.
+    #[must_use]
+    pub fn asks_for_contents(&self) -> bool {
+        contents(&self.expr)
+    }
+
+    /// Jobs of queues that match one of these, in which `*` stands for any text.
+    #[must_use]
+    pub fn in_queues(globs: &[String]) -> Filter {
+        let value = |glob: &String| Value { text: glob.clone(), quoted: false };
+        let test = TextTest::OneOf(globs.iter().map(value).collect());
+        Filter { expr: Expr::Term(Term::Text(TextField::Queue, test)) }
+    }
+
     /// Jobs in one of these states.
     #[must_use]
     pub fn in_states(states: &[State]) -> Filter {
         Filter { expr: Expr::Term(Term::State(states.to_vec())) }
+    }
+}
+
+fn contents(expr: &Expr) -> bool {
+    match expr {
+        Expr::All(parts) | Expr::Any(parts) => parts.iter().any(contents),
+        Expr::Not(inner) => contents(inner),
+        Expr::Term(Term::Json(..)) => true,
+        Expr::Term(
+            Term::State(_)
+            | Term::Outcome(_)
+            | Term::Id(_)
+            | Term::Text(..)
+            | Term::Number(..)
+            | Term::Length(..)
+            | Term::Moment(..)
+            | Term::Word(_),
+        ) => false,
     }
 }
 

@@ -303,3 +303,28 @@ fn a_pinned_filter_means_the_same_jobs_for_ever() {
         assert_eq!(Filter::parse(&pinned.to_string()), Ok(pinned), "{text}");
     }
 }
+
+#[test]
+fn a_filter_that_asks_for_what_is_in_jobs_says_so() {
+    for text in [
+        "payload.a:1",
+        "result~x",
+        "-payload.a:1",
+        "state:dead or (queue:a -(kind:b payload.c>1))",
+        "payload~x",
+    ] {
+        assert!(Filter::parse(text).unwrap().asks_for_contents(), "{text}");
+    }
+    for text in HOLD.iter().filter(|text| !text.contains("payload") && !text.contains("result")) {
+        assert!(!Filter::parse(text).unwrap().asks_for_contents(), "{text}");
+    }
+}
+
+#[test]
+fn a_filter_for_some_queues_is_the_one_that_a_person_would_write() {
+    let of = |globs: &[&str]| Filter::in_queues(&globs.iter().map(ToString::to_string).collect::<Vec<_>>());
+    assert_eq!(of(&["mail", "sms*"]), Filter::parse("queue:mail,sms*").unwrap());
+    let now = facts().created_at;
+    assert!(of(&["ma*l", "x"]).admits(&facts(), now) && !of(&["mai", "mail.*"]).admits(&facts(), now));
+    assert_eq!(of(&["mail"]).narrowed(now).queue, Some("mail".parse().unwrap()));
+}

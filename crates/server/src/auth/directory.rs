@@ -1,7 +1,8 @@
 //! Users, tokens and signing keys as they were read last.
 //!
 //! A request that finds them fresh costs no question to the store. Whoever finds them stale reads them again, one at a time;
-//! the others go on with what there is. A change made by this server makes them stale at once.
+//! the others go on with what there is. A change made by this server makes them stale at once. What another server was told a moment
+//! ago is not known yet: so before somebody is taken for a stranger, it is read again, by all who wait for it at once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -19,6 +20,8 @@ use super::SigningKey;
 pub(crate) const FRESH: Duration = Duration::from_secs(5);
 /// And so long if the store does not answer.
 const BELIEVED: Duration = Duration::from_secs(60);
+/// For strangers it is read no more often than this.
+const READ_AGAIN: Duration = Duration::from_millis(100);
 /// A token's last use is written down if the one before is so long ago.
 pub(crate) const USED_WITHIN: Duration = Duration::from_secs(60);
 
@@ -73,14 +76,32 @@ impl Directory {
         match read(store).await {
             Ok(seen) => {
                 let seen = Arc::new(seen);
-                let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-                if known.changes == changes {
-                    *known = Known { seen: Some((seen.clone(), now)), changes, stale: false };
-                }
+                self.keep(&seen, now, changes);
                 Ok(seen)
             }
             Err(error) => self.no_older_than(now, BELIEVED).ok_or(error),
         }
+    }
+
+    /// What is known, read no earlier than it was asked for; `None` if the store does not answer.
+    pub(crate) async fn as_of(
+        &self,
+        store: &dyn Store,
+        asked: Mono,
+        clock: impl Fn() -> Mono,
+    ) -> Option<Arc<Seen>> {
+        let _one_at_a_time = self.loading.lock().await;
+        let last = self.known().seen.clone();
+        if let Some((seen, at)) = last {
+            if at >= asked && !self.known().stale {
+                return Some(seen);
+            }
+            tokio::time::sleep(READ_AGAIN.saturating_sub(clock().since(at))).await;
+        }
+        let (began, changes) = (clock(), self.known().changes);
+        let seen = Arc::new(read(store).await.ok()?);
+        self.keep(&seen, began, changes);
+        Some(seen)
     }
 
     /// Something was changed: it is read again before anybody is recognised.
@@ -95,6 +116,14 @@ impl Directory {
     /// Resolves when something is changed by this server.
     pub(crate) async fn next_change(&self) {
         self.changed.notified().await;
+    }
+
+    /// What was read from that moment on, when so many changes were known of.
+    fn keep(&self, seen: &Arc<Seen>, began: Mono, changes: u64) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.changes == changes {
+            *known = Known { seen: Some((seen.clone(), began)), changes, stale: false };
+        }
     }
 
     fn known(&self) -> std::sync::RwLockReadGuard<'_, Known> {

@@ -10,6 +10,7 @@
 //! minute. A password that is wrong takes as long as one that is right, and a user who is not there as long as one who is.
 //! A refusal never says which of the two it was.
 
+mod asking;
 mod directory;
 mod jwt;
 mod password;
@@ -28,10 +29,10 @@ use ganger_core::access::{Caller, SecretHash, Token, TokenText};
 use ganger_core::{Mono, Now, Wall, limits};
 use sha2::{Digest as _, Sha256};
 
+pub use asking::Asking;
 pub(crate) use directory::{Directory, Seen, read as read_directory};
 pub(crate) use jwt::{Claims, SigningKey};
 pub(crate) use password::Passwords;
-pub use porter::Asking;
 pub(crate) use porter::{caller, in_queues, parents, porter, queues};
 pub(crate) use start::introduce;
 
@@ -163,38 +164,39 @@ impl Auth {
         self.0.entries.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Who shows this, by what is known.
-    pub(crate) fn recognise(
-        &self,
-        seen: &Seen,
-        headers: &HeaderMap,
-        from: Option<IpAddr>,
-        now: Now,
-    ) -> Result<Caller, Problem> {
+    /// Who shows this, by what is known; `None` if it is nobody that is known.
+    ///
+    /// # Errors
+    /// Nothing is shown that could be a token, or its rate is used up.
+    pub(crate) fn find(&self, seen: &Seen, headers: &HeaderMap, now: Now) -> Result<Option<Caller>, Problem> {
         let shown = credential(headers)?;
-        let found = if let Some(text) = TokenText::parse(&shown) {
-            let token = seen.tokens.get(text.id);
-            let caller = token.and_then(|token| token.admits(text.id, &hash(text.secret), now.wall));
-            if let (Some(token), Some(_)) = (token, &caller) {
-                self.paced(text.id, token, now)?;
-            }
-            caller
-        } else {
-            jwt::verify(&shown, seen, self.0.jwt_secret.as_deref(), now.wall)
+        let Some(text) = TokenText::parse(&shown) else {
+            return Ok(jwt::verify(&shown, seen, self.0.jwt_secret.as_deref(), now.wall));
         };
-        found.ok_or_else(|| {
-            let wait = from.map(|from| {
-                let mut failures = locked(&self.0.by_address);
-                failures.failed(from, now.mono);
-                failures.wait(&from, now.mono)
-            });
-            match wait {
-                Some(wait) if !wait.is_zero() => too_fast(wait),
-                Some(_) | None => {
-                    Problem::new(Code::Unauthenticated, "the token is not known, or not any more")
-                }
-            }
-        })
+        let token = seen.tokens.get(text.id);
+        let caller = token.and_then(|token| token.admits(text.id, &hash(text.secret), now.wall));
+        if let (Some(token), Some(_)) = (token, &caller) {
+            self.paced(text.id, token, now)?;
+        }
+        Ok(caller)
+    }
+
+    /// Whether so much rubbish came from there that nobody looks twice at what comes.
+    pub(crate) fn is_suspect(&self, from: Option<IpAddr>, now: Now) -> bool {
+        from.is_some_and(|from| !locked(&self.0.by_address).wait(&from, now.mono).is_zero())
+    }
+
+    /// The refusal of what nobody knows, which is counted.
+    pub(crate) fn stranger(&self, from: Option<IpAddr>, now: Now) -> Problem {
+        let wait = from.map(|from| {
+            let mut failures = locked(&self.0.by_address);
+            failures.failed(from, now.mono);
+            failures.wait(&from, now.mono)
+        });
+        match wait {
+            Some(wait) if !wait.is_zero() => too_fast(wait),
+            Some(_) | None => Problem::new(Code::Unauthenticated, "the token is not known, or not any more"),
+        }
     }
 
     /// Counts a request of a token, and notes that it is used.

@@ -3,19 +3,20 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use axum::middleware::Next;
 use axum::response::Response;
 use ganger_core::JobId;
 use ganger_core::access::policy::{self, Found};
-use ganger_core::access::{Access, Caller, Permission, Permissions, QueueScope, Role, Who};
+use ganger_core::access::{Access, Caller, Permissions, QueueScope, Role, Who};
 use ganger_core::dependency::{self, Place};
 use ganger_core::job::JobSpec;
 use ganger_core::name::QueueName;
 use tracing::info;
 
+use super::asking::{Asking, must_see_job, not_his};
 use crate::audit::{self, Author};
 use crate::http::compat::unauthenticated;
 use crate::http::parents::missing;
@@ -29,27 +30,6 @@ use crate::tls::Secured;
 const CALLER: HeaderName = HeaderName::from_static("ganger-caller");
 /// Queues that he is confined to, with commas between; absent if he is not.
 const QUEUES: HeaderName = HeaderName::from_static("ganger-queues");
-
-/// Who asks, as every door finds it beside its request.
-#[derive(Clone, Debug)]
-pub struct Asking(pub Arc<Caller>);
-
-impl Asking {
-    /// Whether he may see what is in jobs.
-    pub(crate) fn reads_payloads(&self) -> bool {
-        self.0.may.contains(Permission::ReadPayload)
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for Asking {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Asking, Problem> {
-        // A door without a porter lets nobody in.
-        let found = parts.extensions.get::<Asking>().cloned();
-        found.ok_or_else(|| Problem::new(Code::Unauthenticated, "nobody found out who asks"))
-    }
-}
 
 /// The layer.
 pub(crate) async fn porter(
@@ -134,10 +114,7 @@ pub(crate) fn in_queues(queues: Option<&str>, queue: &QueueName) -> Result<(), P
     let Some(globs) = queues else { return Ok(()) };
     match QueueScope::parse(globs.split(',')) {
         Ok(scope) if scope.contains(queue) => Ok(()),
-        Ok(_) | Err(_) => {
-            let detail = format!("queue `{queue}` is not among those of this caller");
-            Err(Problem::new(Code::Forbidden, detail))
-        }
+        Ok(_) | Err(_) => Err(not_his(queue)),
     }
 }
 
@@ -199,27 +176,25 @@ async fn admit(service: &Service, request: &Parts) -> Result<(Caller, Access), P
         }
     };
     caller.allows(access).map_err(|lacking| Problem::new(Code::Forbidden, lacking.to_string()))?;
-    if wants_payloads(method, uri) && !caller.may.contains(Permission::ReadPayload) {
-        let detail = "to include payloads or results it needs the permission `read_payload`";
-        return Err(Problem::new(Code::Forbidden, detail));
-    }
     if !caller.queues.is_all() {
-        confined(service, &caller, uri.path()).await?;
+        confined(service, &caller, method, uri.path()).await?;
     }
     Ok((caller, access))
 }
 
 /// What a path names must be the caller's. A job that is not is not there for him.
-async fn confined(service: &Service, caller: &Caller, path: &str) -> Result<(), Problem> {
+async fn confined(service: &Service, caller: &Caller, method: &Method, path: &str) -> Result<(), Problem> {
     let mut segments = path.split('/').skip(2);
     match (segments.next(), segments.next()) {
         (Some("queues"), Some(segment)) => {
-            let verb = path.split('/').nth(4).is_none();
-            let Some(queue) = queue_of(segment, caller, verb) else {
-                return Err(Problem::new(Code::Forbidden, "this queue is not among those of this caller"));
-            };
-            drop(queue);
-            Ok(())
+            // Verbs are told by POST; to every other method a colon is a part of the name.
+            let has_verb = *method == Method::POST && segments.next().is_none();
+            match queue_of(segment, has_verb) {
+                Some(queue) if caller.sees(&queue) => Ok(()),
+                Some(_) | None => {
+                    Err(Problem::new(Code::Forbidden, "this queue is not among those of this caller"))
+                }
+            }
         }
         (Some("jobs"), Some(segment)) => {
             let id = segment.split([':', '%']).next().unwrap_or_default();
@@ -229,24 +204,18 @@ async fn confined(service: &Service, caller: &Caller, path: &str) -> Result<(), 
                     "this is not an id as it is shown: `job_` and 26 characters, none of them encoded";
                 return Err(Problem::new(Code::InvalidParameter, detail));
             };
-            let view = service.job(id).await.map_err(Problem::from)?;
-            match caller.sees(&view.stored.spec.queue) {
-                true => Ok(()),
-                false => Err(ServiceError::NoSuchJob(id).into()),
-            }
+            must_see_job(service, caller, id).await
         }
         (_, _) => Ok(()),
     }
 }
 
-/// The queue of a segment, if it is the caller's: the whole of it, or what is before a verb.
-fn queue_of(segment: &str, caller: &Caller, may_have_verb: bool) -> Option<QueueName> {
+/// The queue that a segment names, as its door reads it: the whole of it, or what is before its last colon.
+fn queue_of(segment: &str, has_verb: bool) -> Option<QueueName> {
     let plain = segment.replace("%3A", ":").replace("%3a", ":");
-    // A queue may have a colon in its name: then both readings must be his.
-    let whole: Option<QueueName> = plain.parse().ok();
-    let head: Option<QueueName> = plain.rsplit_once(':').and_then(|(head, _)| head.parse().ok());
-    let named = if may_have_verb { head.or(whole) } else { whole };
-    named.filter(|queue| caller.sees(queue))
+    let name = if has_verb { plain.rsplit_once(':')?.0 } else { plain.as_str() };
+    // Any other letter that is encoded makes it no name.
+    name.parse().ok()
 }
 
 /// On a server that only its own machine reaches, its own programs may measure it; what came through a proxy may come from anywhere.
@@ -263,13 +232,6 @@ fn is_local_metrics(
         && from.is_some_and(|from| from.to_canonical().is_loopback())
         && !proxied
         && !relayed
-}
-
-/// `include=payload` shows what needs a permission of its own.
-fn wants_payloads(method: &Method, uri: &Uri) -> bool {
-    matches!(*method, Method::GET | Method::HEAD)
-        && uri.path().starts_with("/v1/jobs")
-        && uri.query().is_some_and(|query| query.contains("include"))
 }
 
 fn shown(uri: &Uri) -> String {

@@ -110,14 +110,8 @@ impl Jobs for JobsDoor {
     }
 
     async fn get(&self, request: Request<v1::GetRequest>) -> Result<Response<v1::Job>, Status> {
-        let queues = self.asked(request.metadata()).queues;
+        let id = self.his(&request, &request.get_ref().id).await?;
         let request = request.into_inner();
-        let id = job_id(&request.id)?;
-        if queues.is_some() {
-            let view = self.service.job(id).await.map_err(status)?;
-            auth::in_queues(queues.as_deref(), &view.stored.spec.queue)
-                .map_err(|_| status(ServiceError::NoSuchJob(id)))?;
-        }
         let wait = match request.wait.map(Duration::try_from) {
             None => Duration::ZERO,
             Some(Ok(wait)) if wait <= WAIT_MAX => wait,
@@ -131,7 +125,8 @@ impl Jobs for JobsDoor {
     }
 
     async fn list(&self, request: Request<v1::ListRequest>) -> Result<Response<v1::ListResponse>, Status> {
-        let query = shown::query(request.into_inner())?;
+        let asking = read::asking(&request)?;
+        let query = shown::query(request.into_inner(), &asking)?;
         let page = self.service.list(query.clone()).await?;
         let names = self.service.names_of_workers(&page.jobs).await;
         let shown = |stored: StoredJob| {
@@ -148,19 +143,19 @@ impl Jobs for JobsDoor {
     }
 
     async fn cancel(&self, request: Request<v1::CancelRequest>) -> Result<Response<v1::Job>, Status> {
-        let id = job_id(&request.get_ref().id)?;
+        let id = self.his(&request, &request.get_ref().id).await?;
         self.service.cancel(id).await?;
         self.shown(id, request.extensions().get()).await
     }
 
     async fn replay(&self, request: Request<v1::ReplayRequest>) -> Result<Response<v1::Job>, Status> {
-        let id = job_id(&request.get_ref().id)?;
+        let id = self.his(&request, &request.get_ref().id).await?;
         self.service.replay(id).await?;
         self.shown(id, request.extensions().get()).await
     }
 
     async fn run_now(&self, request: Request<v1::RunNowRequest>) -> Result<Response<v1::Job>, Status> {
-        let id = job_id(&request.get_ref().id)?;
+        let id = self.his(&request, &request.get_ref().id).await?;
         self.service.run_now(id).await?;
         self.shown(id, request.extensions().get()).await
     }
@@ -169,7 +164,7 @@ impl Jobs for JobsDoor {
         &self,
         request: Request<v1::AttemptsRequest>,
     ) -> Result<Response<v1::AttemptsResponse>, Status> {
-        let id = job_id(&request.into_inner().id)?;
+        let id = self.his(&request, &request.get_ref().id).await?;
         let attempts = self.service.attempts(id).await?;
         let attempts = attempts.into_iter().map(shown::attempt).collect();
         Ok(Response::new(v1::AttemptsResponse { attempts }))
@@ -202,7 +197,7 @@ impl Jobs for JobsDoor {
         &self,
         request: Request<v1::ExplainRequest>,
     ) -> Result<Response<v1::ExplainResponse>, Status> {
-        let id = job_id(&request.into_inner().id)?;
+        let id = self.his(&request, &request.get_ref().id).await?;
         Ok(Response::new(shown::explanation(self.service.explain(id).await?)))
     }
 
@@ -210,18 +205,19 @@ impl Jobs for JobsDoor {
         &self,
         request: Request<v1::HistogramRequest>,
     ) -> Result<Response<v1::HistogramResponse>, Status> {
+        let asking = read::asking(&request)?;
         let request = request.into_inner();
         let (usual, most) = (limits::HISTOGRAM_BUCKETS_DEFAULT, limits::HISTOGRAM_BUCKETS);
         let buckets = read::count("buckets", request.buckets, usual, most)?;
         let jobs = request.jobs.unwrap_or_default();
-        let query = shown::query(v1::ListRequest { cursor: String::new(), limit: 0, ..jobs })?;
+        let query = shown::query(v1::ListRequest { cursor: String::new(), limit: 0, ..jobs }, &asking)?;
         Ok(Response::new(shown::histogram(self.service.histogram(query, buckets).await?)))
     }
 
     async fn logs(&self, request: Request<v1::LogsRequest>) -> Result<Response<v1::LogsResponse>, Status> {
-        let request = request.into_inner();
-        let attempt = Some(request.attempt).filter(|attempt| *attempt != 0);
-        let (attempt, text) = self.service.logs(job_id(&request.id)?, attempt).await?;
+        let id = self.his(&request, &request.get_ref().id).await?;
+        let attempt = Some(request.get_ref().attempt).filter(|attempt| *attempt != 0);
+        let (attempt, text) = self.service.logs(id, attempt).await?;
         Ok(Response::new(v1::LogsResponse { attempt, text }))
     }
 
@@ -229,12 +225,19 @@ impl Jobs for JobsDoor {
         &self,
         request: Request<v1::DeleteRequest>,
     ) -> Result<Response<v1::DeleteResponse>, Status> {
-        self.service.delete(job_id(&request.into_inner().id)?).await?;
+        self.service.delete(self.his(&request, &request.get_ref().id).await?).await?;
         Ok(Response::new(v1::DeleteResponse {}))
     }
 }
 
 impl JobsDoor {
+    /// The job of a request, if it is that of whoever asks. One of another queue is not there for him.
+    async fn his<T>(&self, request: &Request<T>, id: &str) -> Result<JobId, Status> {
+        let (asking, id) = (read::asking(request)?, job_id(id)?);
+        asking.must_see_job(&self.service, id).await?;
+        Ok(id)
+    }
+
     fn asked(&self, metadata: &MetadataMap) -> Asked {
         let exec_allowed = exec_allowed(self.exec_token.as_ref(), metadata);
         Asked { exec_allowed, queues: auth::queues(metadata.as_ref()).map(Into::into) }

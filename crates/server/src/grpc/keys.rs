@@ -9,7 +9,7 @@ use ganger_proto::v1::close_key_request::Long;
 use ganger_proto::v1::keys_server::Keys;
 use tonic::{Request, Response, Status};
 
-use super::read::{self, duration, moment, named, named_if, required};
+use super::read::{self, asking, duration, moment, named_if, own_queue, required};
 use crate::http::problem::{Code, Problem};
 use crate::service::{ClosedFor, Service, ServiceError, check_key};
 
@@ -23,16 +23,22 @@ impl Keys for KeysDoor {
         &self,
         request: Request<v1::ListKeysRequest>,
     ) -> Result<Response<v1::ListKeysResponse>, Status> {
+        let asking = asking(&request)?;
         let request = request.into_inner();
         let queue = named_if("queue", &request.queue)?;
+        match &queue {
+            Some(queue) => asking.must_see(queue)?,
+            None => asking.must_see_all()?,
+        }
         let (keys, total) = self.0.keys(queue, read::limit(request.limit, limits::PAGE_MAX)?).await?;
         let keys = keys.into_iter().map(shown).collect();
         Ok(Response::new(v1::ListKeysResponse { keys, total: total as u64 }))
     }
 
     async fn close(&self, request: Request<v1::CloseKeyRequest>) -> Result<Response<v1::Key>, Status> {
+        let queue = own_queue(&request, &request.get_ref().queue)?;
         let request = request.into_inner();
-        let (queue, key) = (named("queue", &request.queue)?, valid(request.key)?);
+        let key = valid(request.key)?;
         let closed = match required("for", request.long)? {
             Long::For(long) => duration("for", Some(long))?.map(ClosedFor::For),
             Long::Until(at) => moment("until", Some(at))?.map(ClosedFor::Until),
@@ -43,8 +49,9 @@ impl Keys for KeysDoor {
     }
 
     async fn open(&self, request: Request<v1::OpenKeyRequest>) -> Result<Response<v1::Key>, Status> {
+        let queue = own_queue(&request, &request.get_ref().queue)?;
         let request = request.into_inner();
-        let (queue, key) = (named("queue", &request.queue)?, valid(request.key)?);
+        let key = valid(request.key)?;
         Ok(Response::new(shown(self.0.close_key(KeyClosure { queue, key, until: None }).await?)))
     }
 }

@@ -9,7 +9,7 @@ use ganger_proto::v1::start_operation_response::Answer;
 use tonic::{Request, Response, Status};
 
 use super::intake::{self, Key};
-use super::read::{given, named};
+use super::read::{asking, given, named};
 use crate::http::problem::{Code, Problem};
 use crate::service::{Begun, NewOperation, NewTarget, Preview, Service, ServiceError};
 
@@ -31,6 +31,7 @@ impl Operations for OperationsDoor {
         &self,
         request: Request<v1::StartOperationRequest>,
     ) -> Result<Response<v1::StartOperationResponse>, Status> {
+        let asking = asking(&request)?;
         let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
         let wire = request.into_inner();
         let said = (&wire.action, &wire.filter, &wire.ids, wire.all, wire.dry_run, wire.rate, &wire.reason);
@@ -38,6 +39,7 @@ impl Operations for OperationsDoor {
         let key = intake::keyed(key, fingerprint, self.0.clock().now().wall)?;
         let dry_run = wire.dry_run;
         let new = wanted(wire)?.keyed(key);
+        asking.may_begin(&new)?;
         Ok(Response::new(begun(self.0.begin_operation(new, dry_run).await?)))
     }
 

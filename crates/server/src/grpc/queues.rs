@@ -8,7 +8,7 @@ use ganger_proto::v1::keep::How;
 use ganger_proto::v1::queues_server::Queues;
 use tonic::{Request, Response, Status};
 
-use super::read::{duration, named, required};
+use super::read::{asking, duration, own_queue, required};
 use crate::api::{
     AgeingBody, CountsBody, HumanDuration, KeepBody, OrNone, QueueLimitsPut, QueuePut, RateText, RetentionPut,
 };
@@ -23,37 +23,38 @@ pub(super) struct QueuesDoor(pub(super) Service);
 impl Queues for QueuesDoor {
     async fn list(
         &self,
-        _: Request<v1::ListQueuesRequest>,
+        request: Request<v1::ListQueuesRequest>,
     ) -> Result<Response<v1::ListQueuesResponse>, Status> {
-        let queues = self.0.queues().await?.into_iter().map(shown).collect();
+        let asking = asking(&request)?;
+        let his = self.0.queues().await?.into_iter().filter(|view| asking.0.sees(&view.queue));
+        let queues = his.map(shown).collect();
         Ok(Response::new(v1::ListQueuesResponse { queues }))
     }
 
     async fn get(&self, request: Request<v1::GetQueueRequest>) -> Result<Response<v1::Queue>, Status> {
-        let queue = named("queue", &request.get_ref().queue)?;
+        let queue = own_queue(&request, &request.get_ref().queue)?;
         Ok(Response::new(shown(self.0.queue(queue).await?)))
     }
 
     async fn put(&self, request: Request<v1::PutQueueRequest>) -> Result<Response<v1::Queue>, Status> {
-        let request = request.into_inner();
-        let queue = named("queue", &request.queue)?;
-        let wanted = wanted(request)?;
+        let queue = own_queue(&request, &request.get_ref().queue)?;
+        let wanted = wanted(request.into_inner())?;
         let view = self.0.change_queue(queue, |settings| wanted.apply(settings)).await?;
         Ok(Response::new(shown(view)))
     }
 
     async fn pause(&self, request: Request<v1::PauseQueueRequest>) -> Result<Response<v1::Queue>, Status> {
-        let queue = named("queue", &request.get_ref().queue)?;
+        let queue = own_queue(&request, &request.get_ref().queue)?;
         Ok(Response::new(shown(self.0.pause_queue(queue).await?)))
     }
 
     async fn resume(&self, request: Request<v1::ResumeQueueRequest>) -> Result<Response<v1::Queue>, Status> {
-        let queue = named("queue", &request.get_ref().queue)?;
+        let queue = own_queue(&request, &request.get_ref().queue)?;
         Ok(Response::new(shown(self.0.resume_queue(queue).await?)))
     }
 
     async fn drain(&self, request: Request<v1::DrainQueueRequest>) -> Result<Response<v1::Queue>, Status> {
-        let queue = named("queue", &request.get_ref().queue)?;
+        let queue = own_queue(&request, &request.get_ref().queue)?;
         Ok(Response::new(shown(self.0.drain_queue(queue).await?)))
     }
 
@@ -61,7 +62,7 @@ impl Queues for QueuesDoor {
         &self,
         request: Request<v1::PurgeQueueRequest>,
     ) -> Result<Response<v1::PurgeQueueResponse>, Status> {
-        let queue = named("queue", &request.get_ref().queue)?;
+        let queue = own_queue(&request, &request.get_ref().queue)?;
         let purged = self.0.purge_dead(queue).await?;
         Ok(Response::new(v1::PurgeQueueResponse { purged }))
     }

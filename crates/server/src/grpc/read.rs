@@ -4,12 +4,14 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ganger_core::name::QueueName;
 use ganger_core::{Wall, limits};
 use ganger_proto::convert::{duration_from_wire, moment_from_wire};
 use prost_types::Timestamp;
-use tonic::Status;
+use tonic::{Request, Status};
 
 use super::status::not_valid;
+use crate::auth::Asking;
 use crate::http::problem::{Code, Problem};
 use crate::service::ServiceError;
 
@@ -24,6 +26,20 @@ impl From<ServiceError> for Status {
     fn from(error: ServiceError) -> Status {
         super::status::status(error)
     }
+}
+
+/// Who asks.
+pub(super) fn asking<T>(request: &Request<T>) -> Result<Asking, Problem> {
+    let found = request.extensions().get::<Asking>().cloned();
+    // A door without a porter lets nobody in.
+    found.ok_or_else(|| Problem::new(Code::Unauthenticated, "nobody found out who asks"))
+}
+
+/// The queue that a request names, which must be among those of whoever asks.
+pub(super) fn own_queue<T>(request: &Request<T>, text: &str) -> Result<QueueName, Problem> {
+    let queue = named("queue", text)?;
+    asking(request)?.must_see(&queue)?;
+    Ok(queue)
 }
 
 /// A text that names something.

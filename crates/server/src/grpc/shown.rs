@@ -140,8 +140,8 @@ pub(super) fn histogram(histogram: Histogram) -> v1::HistogramResponse {
     }
 }
 
-/// What a program wants to see listed.
-pub(super) fn query(wire: v1::ListRequest) -> Result<ListQuery, Problem> {
+/// What a program wants to see listed, of what it may see.
+pub(super) fn query(wire: v1::ListRequest, asking: &Asking) -> Result<ListQuery, Problem> {
     let mut states = Vec::with_capacity(wire.states.len().min(State::ALL.len()));
     for text in &wire.states {
         let state = State::parse(text)
@@ -154,7 +154,7 @@ pub(super) fn query(wire: v1::ListRequest) -> Result<ListQuery, Problem> {
         true => None,
         false => Some(Arc::new(Filter::parse(&wire.q).map_err(|error| Problem::filter("q", error))?)),
     };
-    let mut query = ListQuery {
+    let query = ListQuery {
         states,
         queue: named_if("queue", &wire.queue)?,
         kind: named_if("kind", &wire.kind)?,
@@ -166,6 +166,7 @@ pub(super) fn query(wire: v1::ListRequest) -> Result<ListQuery, Problem> {
         before: None,
         limit: read::limit(wire.limit, limits::PAGE_MAX)?,
     };
+    let mut query = asking.confine(query)?;
     if !wire.cursor.is_empty() {
         query.before = Some(cursor::decode(&query, &wire.cursor)?);
     }

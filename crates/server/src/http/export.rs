@@ -19,6 +19,7 @@ use super::problem::Problem;
 use super::request::{Answer, Params};
 use super::shown::{self, Include};
 use crate::api::{JobBody, ProblemBody};
+use crate::auth::Asking;
 use crate::service::{Pages, Service};
 
 /// The columns of a CSV, in order.
@@ -68,9 +69,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
     responses((status = 200, content((String = "application/x-ndjson"), (String = "text/csv"))),
         (status = 400, body = ProblemBody)))]
-async fn export(State(app): State<App>, params: Params) -> Answer {
+async fn export(State(app): State<App>, asking: Asking, params: Params) -> Answer {
     params.only(&[&FILTERS[..], &["format", "include"]].concat())?;
-    let query = list::query(&params)?;
+    let query = asking.confine(list::query(&params)?)?;
     let format = match params.one("format")? {
         None | Some("ndjson") => Format::Ndjson,
         Some("csv") => Format::Csv,

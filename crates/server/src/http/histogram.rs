@@ -12,6 +12,7 @@ use super::list::{self, FILTERS};
 use super::problem::Problem;
 use super::request::{Answer, Params};
 use crate::api::{HistogramBody, ProblemBody};
+use crate::auth::Asking;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(histogram))
@@ -29,9 +30,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         ("created_before" = Option<String>, Query, description = "RFC 3339; before this moment"),
     ),
     responses((status = 200, body = HistogramBody), (status = 400, body = ProblemBody)))]
-async fn histogram(State(app): State<App>, params: Params) -> Answer {
+async fn histogram(State(app): State<App>, asking: Asking, params: Params) -> Answer {
     params.only(&[&FILTERS[..], &["buckets"]].concat())?;
-    let query = list::query(&params)?;
+    let query = asking.confine(list::query(&params)?)?;
     let buckets = match params.parsed::<usize>("buckets")? {
         None => limits::HISTOGRAM_BUCKETS_DEFAULT,
         Some(buckets) if (1..=limits::HISTOGRAM_BUCKETS).contains(&buckets) => buckets,

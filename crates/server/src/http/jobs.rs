@@ -86,7 +86,10 @@ async fn submit(State(app): State<App>, params: Params, request: Request) -> Ans
             }
             (StatusCode::CREATED, Json(receipt.created(id))).into_response()
         }
-        Intake::Duplicate(id) => (StatusCode::OK, Json(receipt.duplicate(&app, id).await)).into_response(),
+        Intake::Duplicate(id) => {
+            let queues = auth::queues(&headers);
+            (StatusCode::OK, Json(receipt.duplicate(&app, id, queues).await)).into_response()
+        }
     };
     locate(&mut response, intake.job());
     if replayed {
@@ -204,10 +207,10 @@ impl Receipt {
         }
     }
 
-    /// The job that holds the unique key, as it is now.
-    async fn duplicate(self, app: &App, id: JobId) -> SubmittedBody {
+    /// The job that holds the unique key, as it is now, if it is of a queue that the request is confined to.
+    async fn duplicate(self, app: &App, id: JobId, queues: Option<&str>) -> SubmittedBody {
         match app.service.job(id).await {
-            Ok(view) => SubmittedBody {
+            Ok(view) if auth::in_queues(queues, &view.stored.spec.queue).is_ok() => SubmittedBody {
                 id,
                 kind: view.stored.spec.kind,
                 queue: view.stored.spec.queue,
@@ -218,8 +221,8 @@ impl Receipt {
                 deduplicated: true,
                 durability: Durability::Durable,
             },
-            // It ended meanwhile and was not kept, or cannot be read: its id still answers.
-            Err(_) => SubmittedBody { deduplicated: true, ..self.created(id) },
+            // It ended meanwhile and was not kept, or cannot be read, or is not his to see: its id still answers.
+            Ok(_) | Err(_) => SubmittedBody { deduplicated: true, ..self.created(id) },
         }
     }
 }

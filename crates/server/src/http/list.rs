@@ -49,13 +49,16 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     responses((status = 200, body = JobPage), (status = 400, body = ProblemBody)))]
 async fn list(State(app): State<App>, asking: Asking, params: Params) -> Answer {
     params.only(&[&FILTERS[..], &["limit", "cursor", "include"]].concat())?;
-    let mut query = ListQuery { limit: request::limit(&params, limits::PAGE_MAX)?, ..query(&params)? };
+    let limit = request::limit(&params, limits::PAGE_MAX)?;
+    let mut query = ListQuery { limit, ..asking.confine(query(&params)?)? };
     if let Some(text) = params.one("cursor")? {
         query.before = Some(cursor::decode(&query, text)?);
     }
     let include = include(&params)?;
-    let mut page = app.service.list(query.clone()).await?;
-    page.jobs.retain(|job| asking.0.sees(&job.spec.queue));
+    if include.payload || include.result {
+        asking.must_read_payloads("to include payloads or results")?;
+    }
+    let page = app.service.list(query.clone()).await?;
     let now = app.now().wall;
     let next_cursor = page.next.map(|id| cursor::encode(&query, id));
     let link = next_cursor.as_deref().map(|next| next_link(&params, next));

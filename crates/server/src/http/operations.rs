@@ -15,6 +15,7 @@ use super::fields::{self, Object};
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, SMALL_BODY, Segment, Verbs};
 use crate::api::{OperationBody, OperationRequest, OperationsBody, PreviewBody, ProblemBody};
+use crate::auth::Asking;
 use crate::service::{Begun, NewOperation, NewTarget, ServiceError};
 
 /// What can be done with an operation.
@@ -55,11 +56,12 @@ async fn list(State(app): State<App>, params: Params) -> Answer {
         (status = 400, body = ProblemBody, description = "Its filter cannot be understood"),
         (status = 409, body = ProblemBody, description = "Too many are under way"),
         (status = 422, body = ProblemBody)))]
-async fn start(State(app): State<App>, params: Params, request: Request) -> Answer {
+async fn start(State(app): State<App>, asking: Asking, params: Params, request: Request) -> Answer {
     params.only(&[])?;
     let headers = request.headers().clone();
     let bytes = request::body(request, SMALL_BODY).await?;
     let wanted = read(fields::text(&bytes)?)?;
+    asking.may_begin(&wanted.new)?;
     begin(&app, wanted, &headers, "POST /v1/operations", &bytes).await
 }
 

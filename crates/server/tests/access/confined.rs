@@ -75,15 +75,76 @@ async fn other_queues_are_not_his_and_neither_is_the_whole() {
         assert_eq!(site.post(&token, path, json!({})).await.0, 403, "{path}");
     }
     assert_eq!(site.post(&token, "/v1/queues/a:b:pause", json!({})).await.0, 200);
+    assert_eq!(site.get(&token, "/v1/queues/a:b").await.0, 200);
+    // Where no verb can follow, a colon is a part of the name: this is a queue beside his.
+    for path in ["/v1/queues/mail:x", "/v1/queues/mail%3Ax", "/v1/queues/mail:pause"] {
+        assert_eq!(site.get(&token, path).await.0, 403, "{path}");
+        let put = site.ask(&token, Method::PUT, path, Some(json!({"paused": true}))).await;
+        assert_eq!(put.0, 403, "{path}: {}", put.1);
+    }
     assert_eq!(site.get(&token, "/v1/queues/pay").await.0, 403);
     assert_eq!(site.get(&token, "/v1/queues/pay/keys").await.0, 403);
     let (_, queues) = site.get(&token, "/v1/queues").await;
     assert!(!queues.to_string().contains("\"pay\""), "{queues}");
-    for whole in
-        ["/v1/stats", "/v1/events", "/v1/workers", "/v1/failures", "/v1/jobs:export", "/v1/operations"]
+    for whole in ["/v1/stats", "/v1/events", "/v1/workers", "/v1/failures", "/v1/schedules", "/v1/operations"]
     {
         assert_eq!(site.get(&token, whole).await.0, 403, "{whole}");
     }
     let everything = json!({"action": "cancel", "filter": "state:queued"});
     assert_eq!(site.post(&token, "/v1/operations", everything).await.0, 403);
+}
+
+/// Pages are whole and say nothing of others: neither by their number, nor by their cursors, nor by what a filter finds.
+#[tokio::test]
+async fn lists_exports_and_histograms_are_about_his_jobs_only() {
+    let site = Site::start().await;
+    let token = site.token(json!({"name": "m", "role": "operator", "queues": ["mail*", "sms"]})).await;
+    let mut own = Vec::new();
+    for queue in ["mail", "pay", "mail.out", "pay", "sms", "pay", "mailbox", "pay", "pay"] {
+        let id = submitted(&site, queue).await;
+        if queue != "pay" {
+            own.push(id);
+        }
+    }
+    own.reverse();
+    let (mut path, mut seen) = ("/v1/jobs?limit=2".to_owned(), Vec::new());
+    for _ in 0..own.len() {
+        let (status, page) = site.get(&token, &path).await;
+        assert_eq!(status, 200, "{page}");
+        let items = page["items"].as_array().unwrap();
+        assert_eq!(items.len(), 2, "a page is full as long as there are more: {page}");
+        seen.extend(items.iter().map(|job| job["id"].as_str().unwrap().to_owned()));
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        path = format!("/v1/jobs?limit=2&cursor={next}");
+    }
+    assert_eq!(seen, own);
+    for filter in ["queue:pay", "queue:pay or queue:mail", "-queue:mail", "state:queued"] {
+        let (_, page) = site.get(&token, &format!("/v1/jobs?q={filter}")).await;
+        assert!(!page.to_string().contains("\"pay\""), "{filter}: {page}");
+    }
+    let (status, counted) = site.get(&token, "/v1/jobs:histogram?buckets=1").await;
+    assert_eq!((status, &counted["matched"]), (200, &json!(4)), "{counted}");
+    let export = site.request(&token, Method::GET, "/v1/jobs:export").send().await.unwrap();
+    assert_eq!(export.status(), 200);
+    let lines = export.text().await.unwrap();
+    assert_eq!((lines.lines().count(), lines.contains("\"pay\"")), (4, false), "{lines}");
+    let cursor = {
+        let (_, page) = site.get(&site.admin, "/v1/jobs?limit=2").await;
+        page["next_cursor"].as_str().unwrap().to_owned()
+    };
+    let (status, refused) = site.get(&token, &format!("/v1/jobs?limit=2&cursor={cursor}")).await;
+    assert_eq!((status, &refused["code"]), (400, &json!("invalid_cursor")), "that of another's list");
+}
+
+/// A unique key may be held by a job of another queue: of it he learns the id and nothing else.
+#[tokio::test]
+async fn a_key_that_a_job_of_another_queue_holds_tells_nothing_about_it() {
+    let site = Site::start().await;
+    let foreign = json!({"kind": "a", "queue": "pay", "unique_key": "k", "priority": 9, "max_attempts": 3});
+    let (_, held) = site.post(&site.admin, "/v1/jobs", foreign).await;
+    let token = site.token(json!({"name": "m", "role": "submitter", "queues": ["mail"]})).await;
+    let own = json!({"kind": "a", "queue": "mail", "unique_key": "k"});
+    let (status, said) = site.post(&token, "/v1/jobs", own).await;
+    assert_eq!((status, &said["id"], &said["deduplicated"]), (200, &held["id"], &json!(true)), "{said}");
+    assert_eq!((&said["queue"], &said["priority"]), (&json!("mail"), &json!(0)), "{said}");
 }

@@ -6,5 +6,6 @@ mod logins;
 mod roles;
 mod secrets;
 mod site;
+mod standby;
 mod streams;
 mod table;

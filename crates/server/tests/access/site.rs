@@ -14,6 +14,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// What access tokens of others are signed with.
 pub(crate) const JWT_SECRET: &str = "0123456789abcdef-0123456789abcdef";
 
+/// The name of its server.
+pub(crate) const LEADER: &str = "leader-1";
+
 pub(crate) struct Site {
     pub(crate) server: TestServer,
     pub(crate) client: Client,
@@ -31,7 +34,15 @@ impl Site {
 
     /// On a store that nobody used before.
     pub(crate) async fn on(store: Arc<MemoryStore>) -> Site {
-        let (server, first) = serve(store).await;
+        Site::introduced(serve(store).await).await
+    }
+
+    /// The same, for others that know this secret.
+    pub(crate) async fn with_secret(store: Arc<MemoryStore>, secret: &str) -> Site {
+        Site::introduced(serve_with(store, Some(secret.into())).await).await
+    }
+
+    async fn introduced((server, first): (TestServer, Arc<Mutex<Option<String>>>)) -> Site {
         let admin = eventually("the first token", || first.lock().unwrap().clone()).await;
         let site = Site { server, client: Client::new(), admin };
         // It is handed over before it holds.
@@ -83,9 +94,18 @@ impl Site {
 
 /// Starts a server that asks; the first token appears if there is nobody yet.
 pub(crate) async fn serve(store: Arc<MemoryStore>) -> (TestServer, Arc<Mutex<Option<String>>>) {
+    serve_with(store, None).await
+}
+
+async fn serve_with(
+    store: Arc<MemoryStore>,
+    secret: Option<String>,
+) -> (TestServer, Arc<Mutex<Option<String>>>) {
     let first: Arc<Mutex<Option<String>>> = Arc::default();
     let kept = first.clone();
     let mut options = testing::options(store);
+    options.name = LEADER.into();
+    options.cluster_secret = secret;
     options.auth = AuthOptions::Required {
         jwt_secret: Some(JWT_SECRET.into()),
         first_token: Arc::new(move |token| {
