@@ -1,7 +1,7 @@
 //! A server inside this process: opening its data, starting it, and saying why it does not start.
 
 use std::error::Error as _;
-use std::io;
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
@@ -23,7 +23,7 @@ use tracing::warn;
 use crate::config::{Place, Secret};
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
-use crate::port_owner;
+use crate::{output, port_owner};
 
 /// What distinguishes one server from another.
 #[derive(Clone)]
@@ -85,6 +85,11 @@ fn keep_first(path: &Path, token: &str) -> Result<(), String> {
     let kept = kept.and_then(|()| crate::exec_token::keep(path, token));
     kept.map_err(|error| format!("cannot write the first token to {}: {error}", path.display()))?;
     warn!("nobody is known yet: the first token, which may do everything, is in {}", path.display());
+    // To a person, once. What is not a terminal may be a log that others read.
+    if output::stderr_is_terminal() {
+        let shown = writeln!(io::stderr(), "  first token   {token}   (shown once)");
+        shown.map_err(|error| format!("cannot show the first token: {error}"))?;
+    }
     Ok(())
 }
 

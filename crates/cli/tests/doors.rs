@@ -122,6 +122,40 @@ fn the_lines_of_the_readme_do_what_they_did() {
     assert!(answer.ends_with("\r\n\r\nInvalid request payload"), "{answer}");
 }
 
+/// As they are typed, one after the other; the token of the first that gives one goes to those that want one.
+#[test]
+fn every_curl_line_of_the_page_about_the_doors_works() {
+    let directory = tempfile::tempdir().unwrap();
+    let dev = dev(&["--worker", "4"], &directory.path().join("data"), "127.0.0.1:0");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/compat.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut token = String::new();
+    let mut said = Vec::new();
+    for line in page.lines().filter(|line| line.starts_with("curl ")) {
+        let line = line.replace("http://localhost:8080", &dev.url);
+        let output = Command::new("sh")
+            .args(["-c", &format!("{line} -sS --max-time 60 -w '\\n%{{http_code}}'")])
+            .env("ACCESS_TOKEN", &token)
+            .output()
+            .unwrap();
+        let text = stdout(&output);
+        let (body, status) = text.rsplit_once('\n').unwrap_or_else(|| panic!("{line}: {}", stderr(&output)));
+        assert!(status.starts_with('2'), "{line}: {status} {body}");
+        if let Some(given) =
+            serde_json::from_str::<Value>(body).ok().and_then(|v| v.get("access_token").cloned())
+        {
+            token = given.as_str().unwrap().to_owned();
+        }
+        said.push(format!("{status} {body}"));
+    }
+    assert_eq!(said.len(), 6, "{said:#?}");
+    assert_eq!(said[0], "201 Job created successfully");
+    assert!(said[1].starts_with("202 ") && said[1].contains("\"type\":\"LargeArraySum\""), "{}", said[1]);
+    assert!(said[3].starts_with("201 ") && said[3].contains("refresh_token"), "{}", said[3]);
+    assert_eq!(said[4], r#"200 {"message":"Job added to queue"}"#);
+    assert_eq!(said[5], "200 []");
+}
+
 #[test]
 fn what_came_by_a_door_survives_a_server_that_is_killed() {
     let directory = tempfile::tempdir().unwrap();

@@ -115,6 +115,12 @@ async fn verb(State(site): State<Site>, Path(segment): Path<String>) -> Response
         Err(ClientError::Refused(status)) if status.code() == tonic::Code::FailedPrecondition => {
             refused(StatusCode::CONFLICT, status.message())
         }
+        // A worker's own token may not cancel: whoever reaches this server was not asked who he is.
+        Err(ClientError::Refused(status)) if status.code() == tonic::Code::PermissionDenied => {
+            let why =
+                "the token of this worker may not cancel jobs; ask the server, with `ganger job cancel`";
+            refused(StatusCode::FORBIDDEN, &format!("{why} ({})", status.message()))
+        }
         Err(error) => refused(StatusCode::BAD_GATEWAY, &error.to_string()),
     }
 }
