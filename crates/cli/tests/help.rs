@@ -26,6 +26,7 @@ const COMMANDS: &[&[&str]] = &[
     &["job", "logs"],
     &["job", "related"],
     &["job", "export"],
+    &["job", "histogram"],
     &["job", "delete"],
     &["view"],
     &["view", "list"],

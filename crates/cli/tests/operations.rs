@@ -54,6 +54,15 @@ fn jobs_are_found_exported_and_saved_as_a_view() {
     assert_eq!(std::fs::read_to_string(&csv).expect("it was written").matches("\r\n").count(), 31);
     assert_eq!(stdout(&instance.ganger(&["job", "export", "kind:other"])).lines().count(), 1);
 
+    let counted = instance.json(&["job", "histogram", "kind:bulk", "--buckets", "4"]);
+    assert_eq!(
+        (counted["matched"].as_u64(), counted["buckets"].as_array().map(Vec::len)),
+        (Some(30), Some(4))
+    );
+    let shown = stdout(&instance.ganger(&["job", "histogram", "kind:bulk", "--buckets", "1"]));
+    assert!(shown.contains(&"#".repeat(40)) && shown.contains("30 jobs match"), "{shown}");
+    assert_eq!(stdout(&instance.ganger(&["job", "histogram", "kind:none"])).trim(), "0 jobs match");
+
     let saved =
         instance.ganger(&["view", "set", "late", "kind:bulk", "payload.n<3", "--description", "first three"]);
     assert_eq!(code(&saved), 0, "{}", stderr(&saved));

@@ -1,6 +1,7 @@
 //! `ganger job`: look at jobs, wait for them, stop them, run them again.
 
 mod export;
+mod histogram;
 mod list;
 mod logs;
 mod related;
@@ -35,6 +36,7 @@ enum Verb {
     #[command(visible_alias = "ls")]
     List(list::List),
     Export(export::Export),
+    Histogram(histogram::Histogram),
     /// One job with its payload and result
     #[command(after_help = "\
 Examples:
@@ -88,6 +90,7 @@ impl Job {
         match self.verb {
             Verb::List(list) => list.run(context).await,
             Verb::Export(export) => export.run(context).await,
+            Verb::Histogram(histogram) => histogram.run(context).await,
             Verb::Get(one) => show::get(context, one.id).await,
             Verb::Wait(wait) => wait.run(context).await,
             Verb::Explain(one) => show::explain(context, one.id).await,

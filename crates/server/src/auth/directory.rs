@@ -22,6 +22,8 @@ pub(crate) const FRESH: Duration = Duration::from_secs(5);
 const BELIEVED: Duration = Duration::from_secs(60);
 /// For strangers it is read no more often than this.
 const READ_AGAIN: Duration = Duration::from_millis(100);
+/// And no more often than this for those for whom nobody hurries.
+const FRESH_WITHOUT_HURRY: Duration = Duration::from_secs(1);
 /// A token's last use is written down if the one before is so long ago.
 pub(crate) const USED_WITHIN: Duration = Duration::from_secs(60);
 
@@ -58,7 +60,17 @@ impl Directory {
     /// # Errors
     /// The store does not answer, and what was read before is too old.
     pub(crate) async fn seen(&self, store: &dyn Store, now: Mono) -> Result<Arc<Seen>, StoreError> {
-        if let Some(fresh) = self.no_older_than(now, FRESH) {
+        self.seen_within(store, now, FRESH).await
+    }
+
+    /// The same, no older than this.
+    async fn seen_within(
+        &self,
+        store: &dyn Store,
+        now: Mono,
+        age: Duration,
+    ) -> Result<Arc<Seen>, StoreError> {
+        if let Some(fresh) = self.no_older_than(now, age) {
             return Ok(fresh);
         }
         let _one_at_a_time = match self.loading.try_lock() {
@@ -69,7 +81,7 @@ impl Directory {
                 None => self.loading.lock().await,
             },
         };
-        if let Some(fresh) = self.no_older_than(now, FRESH) {
+        if let Some(fresh) = self.no_older_than(now, age) {
             return Ok(fresh);
         }
         let changes = self.known().changes;
@@ -83,13 +95,17 @@ impl Directory {
         }
     }
 
-    /// What is known, read no earlier than it was asked for; `None` if the store does not answer.
-    pub(crate) async fn as_of(
+    /// What is known, read no earlier than it is asked for; without hurry, not much earlier. `None` if the store does not answer.
+    pub(crate) async fn latest(
         &self,
         store: &dyn Store,
-        asked: Mono,
         clock: impl Fn() -> Mono,
+        hurry: bool,
     ) -> Option<Arc<Seen>> {
+        let asked = clock();
+        if !hurry {
+            return self.seen_within(store, asked, FRESH_WITHOUT_HURRY).await.ok();
+        }
         let _one_at_a_time = self.loading.lock().await;
         let last = self.known().seen.clone();
         if let Some((seen, at)) = last {

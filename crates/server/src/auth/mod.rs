@@ -181,7 +181,7 @@ impl Auth {
         Ok(caller)
     }
 
-    /// Whether so much rubbish came from there that nobody looks twice at what comes.
+    /// Whether so much rubbish came from there that nobody hurries for what comes.
     pub(crate) fn is_suspect(&self, from: Option<IpAddr>, now: Now) -> bool {
         from.is_some_and(|from| !locked(&self.0.by_address).wait(&from, now.mono).is_zero())
     }

@@ -100,8 +100,8 @@ impl Service {
             return Ok(caller);
         }
         // It may have been made a moment ago, by way of another server.
-        if !self.auth().is_suspect(from, now)
-            && let Some(latest) = self.latest().await
+        let hurry = !self.auth().is_suspect(from, now);
+        if let Some(latest) = self.latest(hurry).await
             && let Some(caller) = self.auth().find(&latest, headers, now)?
         {
             return Ok(caller);
@@ -134,10 +134,9 @@ impl Service {
         Ok(self.auth().directory().seen(&*self.0.store, now).await?)
     }
 
-    /// The same, read after this was asked for; `None` if the store does not answer.
-    async fn latest(&self) -> Option<Arc<Seen>> {
-        let clock = || self.0.clock.now().mono;
-        self.auth().directory().as_of(&*self.0.store, clock(), clock).await
+    /// The same as it is now; without hurry, as it was a moment ago. `None` if the store does not answer.
+    async fn latest(&self, hurry: bool) -> Option<Arc<Seen>> {
+        self.auth().directory().latest(&*self.0.store, || self.0.clock.now().mono, hurry).await
     }
 
     /// Lets a person in.
@@ -184,7 +183,7 @@ impl Service {
         let name = match of(&*self.seen().await?) {
             Some(name) => name,
             // It may have begun under the leader before this one.
-            None => self.latest().await.and_then(|latest| of(&latest)).ok_or_else(refused)?,
+            None => self.latest(true).await.and_then(|latest| of(&latest)).ok_or_else(refused)?,
         };
         let (_, secret, _) = login_text(&random());
         let now = self.0.clock.now().wall;
