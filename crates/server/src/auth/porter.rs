@@ -1,5 +1,6 @@
 //! The porter of every door: who asks, and may he?
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -234,6 +235,40 @@ fn is_local_metrics(
         && !relayed
 }
 
+/// A path for logs and refusals. The token of a lease, which proves it, is left out.
 fn shown(uri: &Uri) -> String {
-    uri.path().chars().take(128).collect()
+    let path = match uri.path().strip_prefix("/v1/leases/") {
+        Some(rest) => {
+            Cow::from(format!("/v1/leases/{{token}}:{}", rest.rsplit_once(':').map_or("", |(_, verb)| verb)))
+        }
+        None => Cow::from(uri.path()),
+    };
+    path.chars().take(128).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_proves_a_lease_is_not_shown() {
+        let of = |path: &str| shown(&path.parse::<Uri>().unwrap());
+        assert_eq!(of("/v1/leases/c2VjcmV0:complete?x=1"), "/v1/leases/{token}:complete");
+        assert_eq!(of("/v1/leases/c2VjcmV0"), "/v1/leases/{token}:");
+        assert_eq!(of("/v1/jobs/job_1:cancel"), "/v1/jobs/job_1:cancel");
+        assert_eq!(of(&format!("/{}", "a".repeat(500))).len(), 128);
+    }
+
+    #[test]
+    fn a_queue_is_read_as_its_door_reads_it() {
+        let of = |segment: &str, has_verb| queue_of(segment, has_verb).map(|queue| queue.to_string());
+        assert_eq!(of("mail:pause", true).as_deref(), Some("mail"));
+        assert_eq!(of("mail:x%3Apause", true).as_deref(), Some("mail:x"));
+        assert_eq!(of("mail:pause", false).as_deref(), Some("mail:pause"));
+        assert_eq!(of("mail", false).as_deref(), Some("mail"));
+        for unreadable in ["%6Dail", "mail%2Fx", "", "mail%00"] {
+            assert_eq!(of(unreadable, false), None, "{unreadable}");
+        }
+        assert_eq!(of("mail", true), None, "a verb is missing");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod audit;
 mod confined;
+mod doors;
 mod logins;
 mod roles;
 mod secrets;
