@@ -4,6 +4,7 @@
 //! whose queue it names, which jobs a list may show him, whether a filter would tell him what he may not read.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -16,6 +17,9 @@ use ganger_store::read::ListQuery;
 
 use crate::http::problem::{Code, Problem};
 use crate::service::{NewOperation, NewTarget, Service, ServiceError};
+
+/// How often it is looked whether somebody with a stream would still be let in.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Who asks, as every door finds it beside its request.
 #[derive(Clone, Debug)]
@@ -105,6 +109,14 @@ impl Asking {
         match &new.target {
             NewTarget::Filter(_, filter) => self.may_use(filter),
             NewTarget::Ids(_) | NewTarget::All => Ok(()),
+        }
+    }
+
+    /// Whoever opened a stream must be let in as long as it lives: resolves once he is not.
+    pub(crate) async fn until_not_let_in(&self, service: &Service) {
+        while service.still_admits(&self.0).await {
+            // Whatever this server itself changes is looked at at once.
+            let _ = tokio::time::timeout(ASK_AGAIN, service.auth().directory().next_change()).await;
         }
     }
 

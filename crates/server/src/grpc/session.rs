@@ -6,12 +6,9 @@
 
 use std::collections::VecDeque;
 use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
 
 use futures::Stream;
 use ganger_core::SessionId;
-use ganger_core::access::Caller;
 use ganger_core::message::ToLeader;
 use ganger_proto::{Down, Parcel, v1};
 use tokio::sync::oneshot;
@@ -19,11 +16,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tonic::{Status, Streaming};
 use tracing::debug;
 
+use crate::auth::Asking;
 use crate::outbox::{Item, Outbox, split};
 use crate::service::Service;
-
-/// How often it is looked whether the worker would still be let in.
-const ASK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The direction to the worker.
 pub(super) struct SessionStream {
@@ -43,7 +38,7 @@ impl SessionStream {
     /// Starts the direction to the leader.
     pub(super) fn start(
         service: Service,
-        caller: Arc<Caller>,
+        asking: Asking,
         (session, stream): (SessionId, u64),
         inbound: Streaming<v1::FromWorker>,
         outbox: Outbox,
@@ -58,7 +53,7 @@ impl SessionStream {
             let end = tokio::select! {
                 end = receive(&service, session, stream, inbound) => end,
                 () = cancel.cancelled() => Ok(()),
-                () = let_in_no_more(&service, &caller) => {
+                () = asking.until_not_let_in(&service) => {
                     // It gets nothing new from now on. What it runs ends with its lease: that it lives is known.
                     if let Err(error) = service.drain_worker(session).await {
                         debug!(worker.session = %session, "cannot drain {session}, which was revoked: {error}");
@@ -116,14 +111,6 @@ impl SessionStream {
             welcome.leader.clone_from(&self.address);
         }
         message
-    }
-}
-
-/// Whoever opened a stream must be let in as long as it lives: ends once he is not.
-async fn let_in_no_more(service: &Service, caller: &Caller) {
-    while service.still_admits(caller).await {
-        // Whatever this server itself changes is looked at at once.
-        let _ = tokio::time::timeout(ASK_AGAIN, service.auth().directory().next_change()).await;
     }
 }
 

@@ -70,7 +70,7 @@ impl Worker for WorkerDoor {
         if !self.service.inbox().from_worker(session, stream, ToLeader::Hello(hello)).await {
             return Err(not_opened(NotOpened::NotLeading));
         }
-        let down = SessionStream::start(self.service.clone(), asking.0, (session, stream), inbound, outbox);
+        let down = SessionStream::start(self.service.clone(), asking, (session, stream), inbound, outbox);
         Ok(Response::new(Box::pin(down.into_stream())))
     }
 

@@ -8,8 +8,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::IntoResponse as _;
 use axum::response::sse::{Event as Frame, KeepAlive, Sse};
-use futures::Stream;
-use futures::stream::unfold;
+use futures::stream::{Stream, StreamExt as _, unfold};
 use ganger_core::JobId;
 use ganger_core::event::Event;
 use ganger_core::name::QueueName;
@@ -22,6 +21,7 @@ use super::events::{EventId, Hub, Live, Subscription, Told};
 use super::problem::{Code, Problem};
 use super::request::{Answer, Params};
 use crate::api::ProblemBody;
+use crate::auth::Asking;
 
 /// A silent stream shows that it lives this often.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -38,7 +38,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 ///
 /// Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed. `event: operation` is a bulk
 /// operation that began, is over or is further, at most four times a second, and `event: counts` the counts of states;
-/// these two have no id and are not told again.
+/// these two have no id and are not told again. The stream ends when its token is revoked or expires.
 #[utoipa::path(get, path = "/v1/events", tag = "events",
     params(
         ("topics" = Option<String>, Query, description = "job, attempt, worker, queue, schedule, operation, counts; all if not given"),
@@ -48,7 +48,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
     responses((status = 200, body = String, content_type = "text/event-stream"),
         (status = 503, body = ProblemBody, description = "Too many clients listen")))]
-async fn events(State(app): State<App>, params: Params, headers: HeaderMap) -> Answer {
+async fn events(State(app): State<App>, asking: Asking, params: Params, headers: HeaderMap) -> Answer {
     params.only(&["topics", "job", "queue"])?;
     let filter = Filter::read(&params)?;
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
@@ -59,7 +59,9 @@ async fn events(State(app): State<App>, params: Params, headers: HeaderMap) -> A
         let most = app.options.event_clients;
         return Err(Problem::new(Code::TooManyStreams, format!("{most} clients listen already")));
     };
-    let stream = frames(app.events.clone(), subscription, filter);
+    let service = app.service.clone();
+    let over = async move { asking.until_not_let_in(&service).await };
+    let stream = frames(app.events.clone(), subscription, filter).take_until(over);
     let mut response = Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
     // Proxies must pass events on as they come.
     response.headers_mut().insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));

@@ -6,7 +6,7 @@ use ganger_store::MemoryStore;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::site::{Site, eventually, serve};
+use crate::site::{PATIENCE, Site, eventually, serve};
 
 /// A request, and the status of its answer.
 type Case<'a> = (Method, &'a str, u16);
@@ -77,6 +77,21 @@ async fn a_role_may_do_its_own_and_nothing_else() {
     let viewer = site.role("viewer").await;
     let (_, seen) = site.get(&viewer, &format!("/v1/jobs/{id}")).await;
     assert_eq!((&seen["kind"], seen.get("payload")), (&json!("a"), None), "{seen}");
+}
+
+/// Listening is a long request: it ends with the right to ask.
+#[tokio::test]
+async fn live_events_end_when_the_token_is_revoked() {
+    let site = Site::start().await;
+    let token = site.role("viewer").await;
+    let listening = site.client.get(format!("{}/v1/events", site.server.url())).bearer_auth(&token);
+    let mut listening = listening.send().await.unwrap();
+    assert_eq!(listening.status(), 200);
+    let id = token.split('_').nth(1).unwrap();
+    let revoked = site.ask(&site.admin, Method::DELETE, &format!("/v1/tokens/{id}"), None).await;
+    assert_eq!(revoked.0, 204, "{}", revoked.1);
+    let over = async { while listening.chunk().await.unwrap().is_some() {} };
+    tokio::time::timeout(PATIENCE, over).await.expect("the stream ends");
 }
 
 /// A bulk operation is no way around a permission that a token was not given.
