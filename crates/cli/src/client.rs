@@ -150,6 +150,12 @@ impl Client {
         Ok(Client { token, ..Client::secured(urls, origin, &config.client_tls)? })
     }
 
+    /// A client for the server that the settings name, which shows nothing.
+    pub(crate) fn stranger(config: &Config) -> Fallible<Client> {
+        let (urls, origin) = (config.url.value.clone(), config.url.origin.clone());
+        Client::secured(urls, origin, &config.client_tls.without_certificate())
+    }
+
     /// A client for a given server, or for several.
     pub(crate) fn to(urls: ServerUrls, origin: Origin) -> Fallible<Client> {
         Client::built(builder(), urls, origin)

@@ -8,6 +8,7 @@ mod compat;
 mod completion;
 mod config;
 mod dev;
+mod doctor;
 mod enqueue;
 mod exit_codes;
 mod failures;
@@ -77,6 +78,7 @@ pub(crate) enum Command {
     Stats(stats::Stats),
     Cluster(cluster::Cluster),
     Health(health::Health),
+    Doctor(doctor::Doctor),
     Migrate(migrate::Migrate),
     Backup(backup::Backup),
     Restore(backup::Restore),
@@ -111,6 +113,7 @@ impl Command {
             Command::Stats(command) => command.run(context).await,
             Command::Cluster(command) => command.run(context).await,
             Command::Health(command) => command.run(context).await,
+            Command::Doctor(command) => command.run(context).await,
             Command::Migrate(command) => command.run(context).await,
             Command::Backup(command) => command.run(context).await,
             Command::Restore(command) => command.run(context),
@@ -129,6 +132,7 @@ impl Command {
             Command::Server(command) => command.settings(layer),
             Command::Worker(command) => command.settings(layer),
             Command::Config(command) => command.settings(layer),
+            Command::Doctor(command) => command.settings(layer),
             Command::Run(command) => command.data(),
             Command::Enqueue(command) => command.data(),
             Command::Migrate(command) => command.settings(layer),
@@ -179,6 +183,7 @@ impl Command {
             | Command::Stats(_)
             | Command::Cluster(_)
             | Command::Health(_)
+            | Command::Doctor(_)
             | Command::Migrate(_)
             | Command::Backup(_)
             | Command::Restore(_)

@@ -86,7 +86,7 @@ impl Exit {
             Exit::TimedOut => "timed out waiting",
             Exit::Partial => "partial failure: some items of a batch failed",
             Exit::Unreachable => "the server is unreachable or unavailable",
-            Exit::Findings => "a check found something (`health`)",
+            Exit::Findings => "a check found something (`health`, `doctor`)",
             Exit::RunFailed => "`ganger run` itself failed; otherwise it exits with the command's code",
             Exit::Interrupted => "interrupted",
             Exit::Command(_) => "the exit code of the command",

@@ -71,6 +71,7 @@ const COMMANDS: &[&[&str]] = &[
     &["stats"],
     &["stats", "timeseries"],
     &["health"],
+    &["doctor"],
     &["migrate"],
     &["migrate", "status"],
     &["migrate", "up"],

@@ -202,6 +202,17 @@ pub enum WorkerState {
 }
 
 impl WorkerState {
+    /// Whether its session is open.
+    #[must_use]
+    pub const fn is_present(self) -> bool {
+        match self {
+            WorkerState::Available | WorkerState::Busy | WorkerState::Draining | WorkerState::Unavailable => {
+                true
+            }
+            WorkerState::Lost | WorkerState::Gone => false,
+        }
+    }
+
     /// The word for it, everywhere.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -11,6 +11,7 @@ pub mod audit;
 pub mod change;
 pub mod coordinator;
 pub mod dependency;
+pub mod disk;
 pub mod document;
 pub mod event;
 pub mod filter;

@@ -10,6 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
+use ganger_core::disk::Disk;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
@@ -124,6 +125,10 @@ impl Store for ReleasableStore {
 
     async fn backup(&self, to: &Path) -> Result<(), StoreError> {
         self.store()?.backup(to).await
+    }
+
+    async fn disk(&self) -> Result<Option<Disk>, StoreError> {
+        self.store()?.disk().await
     }
 
     fn shared(&self) -> Option<Arc<dyn SharedStore>> {

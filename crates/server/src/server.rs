@@ -377,6 +377,7 @@ fn lead(
         stopping,
         events: events.downgrade(),
         purge_step: options.coordinator.prune_limit,
+        backlog: options.coordinator.backlog,
         streams: AtomicU64::new(0),
         accelerator: options.redis.clone().map(|redis| Accelerator::new(redis, options.allow_buffered)),
         operations: Default::default(),

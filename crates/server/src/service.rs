@@ -98,6 +98,8 @@ pub struct Parts {
     pub events: broadcast::WeakSender<Arc<Run>>,
     /// Dead jobs removed by one step of a purge.
     pub purge_step: usize,
+    /// Changes that may wait to be written; beyond, submissions are refused.
+    pub backlog: usize,
     /// Number of the next stream that this server opens on behalf of a client.
     pub streams: AtomicU64,
     /// Redis, if there is one.

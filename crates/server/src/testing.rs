@@ -144,6 +144,7 @@ pub async fn standby(options: ServerOptions) -> TestStandby {
         stopping: stop,
         events: events.downgrade(),
         purge_step: 1,
+        backlog: 1,
         streams: Default::default(),
         accelerator: None,
         operations: Default::default(),

@@ -5,6 +5,7 @@
 //! [`redis`] is no store: it speeds one up, and may vanish.
 
 pub mod conformance;
+pub mod inspect;
 pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
+use ganger_core::disk::Disk;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
@@ -111,6 +112,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// Writes a consistent copy to a new file while work goes on.
     async fn backup(&self, to: &Path) -> Result<(), StoreError>;
+
+    /// The disk that it writes to; `None` where that is not a disk of this machine.
+    async fn disk(&self) -> Result<Option<Disk>, StoreError> {
+        Ok(None)
+    }
 
     /// What only a store has that several servers share; `None` where one process has it to itself.
     fn shared(&self) -> Option<Arc<dyn SharedStore>> {

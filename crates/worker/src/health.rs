@@ -6,7 +6,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /livez` | `ok` while the session's thread runs |
-//! | `GET /readyz` | `ok`, or 503 and why: draining, or the server is away |
+//! | `GET /readyz` | `ok`, or 503 and why: draining, or the server is away; as JSON for `ganger health` |
 //! | `GET /metrics` | what it did, for Prometheus |
 //! | `GET /jobs` | the attempts that run |
 //! | `GET /jobs/{id}` | one of them |
@@ -74,17 +74,23 @@ pub(crate) async fn serve(listener: TcpListener, status: Arc<Status>, client: Cl
     }
 }
 
-async fn readyz(State(site): State<Site>) -> (StatusCode, String) {
+async fn readyz(State(site): State<Site>, headers: HeaderMap) -> Response {
     let standing = site.status.watch().borrow().clone();
-    if standing.open && !standing.draining {
-        return (StatusCode::OK, "ok\n".into());
-    }
-    let reason = match standing.trouble {
+    let ready = standing.open && !standing.draining;
+    let said = match standing.trouble {
+        _ if ready => "ok".into(),
         _ if standing.draining => "draining".into(),
         Some(trouble) => trouble,
-        None => "the session is not open".into(),
+        None => "the session is not open".to_owned(),
     };
-    (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n"))
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if accept.contains("application/json") {
+        // As a server tells it, so that `ganger health` understands both.
+        let check = json!({ "name": "session", "ok": ready, "detail": said });
+        return (status, Json(json!({ "ready": ready, "checks": [check] }))).into_response();
+    }
+    (status, format!("{said}\n")).into_response()
 }
 
 async fn metrics(State(site): State<Site>) -> Response {

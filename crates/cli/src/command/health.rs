@@ -11,14 +11,15 @@ use crate::output::{Cell, Paint, Table};
 
 use super::stats;
 
-/// Is the server alive, is it ready?
+/// Is the server, or the worker, alive, is it ready?
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Exits with 0 if all is well, 10 if the server says that something is not, 9 if it cannot be reached.
 
 Examples:
   ganger health
-  ganger health --live && echo alive")]
+  ganger health --live && echo alive
+  ganger health --url http://127.0.0.1:9090    # a worker with --health 127.0.0.1:9090")]
 pub(crate) struct Health {
     /// Only whether the process answers
     #[arg(long, conflicts_with = "ready")]
@@ -40,7 +41,12 @@ impl Health {
         let answer = client.send_for_any(&call).await?;
         let body = answer.read::<ReadyBody>()?;
         // Only whoever leads can judge, and a server that is not ready has said what is wrong.
-        let judged = if body.ready && context.out.is_for_people() { verdict(context).await } else { None };
+        // A worker has no clock to tell, and nothing to judge.
+        let judged = if body.ready && body.now.is_some() && context.out.is_for_people() {
+            verdict(context).await
+        } else {
+            None
+        };
         context.out.show_one(&answer.body, if body.ready { "ready" } else { "not ready" }, |_| {
             let mut table = Table::new(["CHECK", "STATE", "DETAIL"]);
             for check in &body.checks {

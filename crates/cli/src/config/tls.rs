@@ -1,6 +1,6 @@
 //! Files of certificates and keys, and reading them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ganger_server::TlsPem;
 use ganger_worker::Credential;
@@ -48,6 +48,11 @@ impl TlsSettings {
         self.cert.value.is_some()
     }
 
+    /// The file of the key, if one was named.
+    pub(crate) fn key_file(&self) -> Option<&Path> {
+        self.key.value.as_deref()
+    }
+
     /// The files.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         [&self.cert, &self.key, &self.client_ca].into_iter().filter_map(|file| file.value.clone()).collect()
@@ -71,6 +76,17 @@ impl ClientTls {
     pub(super) fn of(layers: &Layers) -> ClientTls {
         let [ca, cert, key] = [Key::Ca, Key::ClientCert, Key::ClientPrivate].map(|key| file(layers, key));
         ClientTls { ca, cert, key }
+    }
+
+    /// The same authorities, and nothing to show.
+    pub(crate) fn without_certificate(&self) -> ClientTls {
+        let none = || Setting { value: None, origin: Origin::Default };
+        ClientTls { ca: self.ca.clone(), cert: none(), key: none() }
+    }
+
+    /// The file of the client's key, if one was named.
+    pub(crate) fn key_file(&self) -> Option<&Path> {
+        self.key.value.as_deref()
     }
 
     /// Whether a certificate of the client's own was named.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ganger_core::Wall;
 use ganger_core::coordinator::view::Stats;
 use ganger_core::event::WorkerState;
 use ganger_core::limits;
@@ -209,6 +210,10 @@ pub struct ReadyBody {
     pub ready: bool,
     /// The checks.
     pub checks: Vec<CheckBody>,
+    /// What time it is on the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub now: Option<Wall>,
 }
 
 /// One check.

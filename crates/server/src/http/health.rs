@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse as _;
+use ganger_core::Wall;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -43,7 +44,7 @@ async fn readyz(State(app): State<App>, params: Params, headers: HeaderMap) -> A
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if accept.contains("application/json") {
-        return Ok((status, Json(body(ready, &checks))).into_response());
+        return Ok((status, Json(body(ready, &checks, app.service.clock().now().wall))).into_response());
     }
     // A failed check is always told in full: whoever asks needs to know which.
     // So is a warning: it is about what may be lost.
@@ -72,14 +73,14 @@ async fn metrics(State(app): State<App>, params: Params) -> Answer {
     Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
 }
 
-fn body(ready: bool, checks: &[Check]) -> ReadyBody {
+fn body(ready: bool, checks: &[Check], now: Wall) -> ReadyBody {
     let check = |check: &Check| CheckBody {
         name: check.name.into(),
         ok: check.trouble.is_none(),
         detail: check.trouble.clone().unwrap_or_else(|| check.detail.clone()),
         warning: check.warning.clone(),
     };
-    ReadyBody { ready, checks: checks.iter().map(check).collect() }
+    ReadyBody { ready, checks: checks.iter().map(check).collect(), now: Some(now) }
 }
 
 /// As Kubernetes lists its checks.
@@ -113,6 +114,6 @@ mod tests {
             listed(false, &checks),
             "[+]store ok\n[!]store warning: it forgets\n[-]leader failed: taking over\nreadyz check failed\n"
         );
-        assert_eq!(body(false, &checks).checks[1].detail, "taking over");
+        assert_eq!(body(false, &checks, Wall(0)).checks[1].detail, "taking over");
     }
 }

@@ -65,15 +65,17 @@ impl Service {
         if let Phase::Leading(_) = phase {
             let seen = tokio::time::timeout(CHECK_WITHIN, self.0.inbox.look(|c, _| c.stats())).await;
             checks.push(match &seen {
-                Ok(Ok(stats)) => check("coordinator", None, format!("{} changes wait", stats.backlog)),
+                Ok(Ok(_)) => check("coordinator", None, String::new()),
                 Ok(Err(_)) => check("coordinator", Some("takes no questions"), String::new()),
                 Err(_) => check("coordinator", Some("does not answer"), String::new()),
             });
             let stats = seen.ok().and_then(Result::ok);
             checks.push(check("store", self.store_trouble(stats.as_ref()).as_deref(), String::new()));
-        } else if let Some(away) = self.store_trouble(None) {
-            checks.push(check("store", Some(&away), String::new()));
+            checks.extend(stats.map(|stats| self.writer_check(stats.backlog)));
+        } else {
+            checks.push(check("store", self.store_trouble(None).as_deref(), String::new()));
         }
+        checks.extend(self.disk_check().await);
         if self.0.membership.is_shared() {
             checks.push(match self.0.membership.dangers() {
                 Some(dangers) => {
@@ -85,6 +87,52 @@ impl Service {
         }
         checks.extend(self.0.accelerator.iter().flat_map(Accelerator::checks));
         checks
+    }
+
+    /// Whether the thread that decides still does. A store that is away, a takeover that lasts and another server that leads do
+    /// not count against it: no restart would mend them.
+    pub async fn is_alive(&self) -> bool {
+        let phase = self.0.phase.borrow().clone();
+        match phase {
+            Phase::Leading(_) => {
+                let answer = tokio::time::timeout(CHECK_WITHIN, self.0.inbox.look(|_, _| ())).await;
+                // One that does not lead any more takes no questions, and that is an answer.
+                answer.is_ok()
+            }
+            Phase::Following(_) | Phase::TakingOver => true,
+            Phase::Stopped | Phase::Failed(_) => false,
+        }
+    }
+
+    /// How much waits to be written. Beyond the bound submissions are refused, so an operator should hear of it before.
+    fn writer_check(&self, waiting: usize) -> Check {
+        let lasts = self.0.busy.lasts(self.0.clock.now().mono);
+        let detail = match lasts.as_millis() {
+            0 => format!("{waiting} changes wait"),
+            ms => format!("{waiting} changes wait, a batch has been on its way for {ms} ms"),
+        };
+        let most = self.0.backlog;
+        let warning = (waiting > most / 2).then(|| {
+            format!("{waiting} changes wait to be written; beyond {most} submissions are refused with 503")
+        });
+        Check { name: "writer", detail, warning, ..Check::default() }
+    }
+
+    /// The room that is left, where the store is on a disk of this machine.
+    async fn disk_check(&self) -> Option<Check> {
+        let warned = |warning: String| Check { name: "disk", warning: Some(warning), ..Check::default() };
+        let disk = match tokio::time::timeout(CHECK_WITHIN, self.0.store.disk()).await {
+            Ok(Ok(disk)) => disk?,
+            Ok(Err(cause)) => return Some(warned(cause.to_string())),
+            Err(_) => return Some(warned("it does not say how much room is left".into())),
+        };
+        let detail = format!("{} of {} free", size(disk.free_bytes), size(disk.total_bytes));
+        let warning = disk.is_low().then(|| {
+            format!(
+                "{detail}: make room before it is full; nothing is acknowledged then, and nothing is lost"
+            )
+        });
+        Some(Check { name: "disk", detail, warning, ..Check::default() })
     }
 
     /// What is the matter with the store, if anything is: the one answer that readiness and metrics give. The
@@ -113,4 +161,29 @@ impl Service {
 
 fn check(name: &'static str, trouble: Option<&str>, detail: String) -> Check {
     Check { name, trouble: trouble.map(Into::into), detail, warning: None }
+}
+
+/// A number of bytes for people.
+fn size(bytes: u64) -> String {
+    let (mut left, mut unit) = (bytes, 0);
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    while left >= 10 * 1024 && unit + 1 < units.len() {
+        left /= 1024;
+        unit += 1;
+    }
+    format!("{left} {}", units[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_are_told_in_units_that_people_know() {
+        for (bytes, shown) in
+            [(512, "512 bytes"), (10 << 10, "10 KiB"), (3 << 30, "3072 MiB"), (20 << 40, "20 TiB")]
+        {
+            assert_eq!(size(bytes), shown);
+        }
+    }
 }

@@ -11,6 +11,7 @@ mod copy;
 mod election;
 mod error;
 mod inbox;
+mod inspect;
 mod known;
 mod leases;
 mod list;
@@ -57,6 +58,7 @@ use crate::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, Se
 use crate::store::{CommitError, Store, StoreError};
 
 pub use ceiling::{Ceiling, CeilingOptions, ceiling};
+pub use inspect::{inspect, is_local};
 pub use scratch::Scratch;
 
 /// How to open a [`PgStore`].

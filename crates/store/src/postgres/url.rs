@@ -4,9 +4,10 @@
 //! PostgreSQL understand it. Host, user and the rest are read by the driver; what concerns TLS is read here, because the
 //! driver knows only half of it.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
-use tokio_postgres::config::SslMode;
+use tokio_postgres::config::{Host, SslMode};
 
 use crate::store::StoreError;
 
@@ -42,6 +43,17 @@ impl std::fmt::Debug for Address {
 }
 
 impl Address {
+    /// Whether it can only mean this machine.
+    pub(super) fn is_local(&self) -> bool {
+        let hosts = self.config.get_hosts();
+        hosts.iter().all(|host| match host {
+            Host::Unix(_) => true,
+            Host::Tcp(name) => {
+                name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+            }
+        })
+    }
+
     /// Reads an address. The errors never contain it, for it may contain a password.
     pub(super) fn parse(url: &str) -> Result<Address, StoreError> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));

@@ -10,7 +10,7 @@ use crate::store::StoreError;
 /// The database.
 pub(super) const DATABASE: &str = "ganger.db";
 /// Locked by the process that uses the directory.
-const LOCK: &str = "ganger.lock";
+pub(super) const LOCK: &str = "ganger.lock";
 
 /// A data directory that this process alone may use, for as long as this value lives. The lock is the
 /// kernel's: it ends with the process, however that ends.

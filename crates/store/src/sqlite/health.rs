@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use ganger_core::disk::Disk;
+
 use super::{dir, migrate};
 use crate::store::StoreError;
 
@@ -39,12 +41,22 @@ pub(super) fn info(database: &Path) -> StoreInfo {
 }
 
 pub(super) fn health(database: &Path) -> Result<Health, StoreError> {
-    let disk = rustix::fs::statvfs(database).map_err(|error| {
-        StoreError::Unavailable(format!("cannot ask for the free space of {}: {error}", database.display()))
+    let (free_bytes, _) = room(database)?;
+    let log_bytes = dir::size(&dir::beside(database, "-wal"));
+    Ok(Health { database_bytes: dir::size(database), log_bytes, free_bytes })
+}
+
+pub(super) fn disk(database: &Path) -> Result<Disk, StoreError> {
+    let (free_bytes, total_bytes) = room(database)?;
+    let used_bytes = dir::size(database) + dir::size(&dir::beside(database, "-wal"));
+    Ok(Disk { free_bytes, total_bytes, used_bytes })
+}
+
+/// What is free and what there is.
+fn room(path: &Path) -> Result<(u64, u64), StoreError> {
+    let disk = rustix::fs::statvfs(path).map_err(|error| {
+        StoreError::Unavailable(format!("cannot ask for the free space of {}: {error}", path.display()))
     })?;
-    Ok(Health {
-        database_bytes: dir::size(database),
-        log_bytes: dir::size(&dir::beside(database, "-wal")),
-        free_bytes: disk.f_bavail.saturating_mul(disk.f_frsize),
-    })
+    let bytes = |blocks: u64| blocks.saturating_mul(disk.f_frsize);
+    Ok((bytes(disk.f_bavail), bytes(disk.f_blocks)))
 }

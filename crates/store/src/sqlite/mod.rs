@@ -14,6 +14,7 @@ mod counts;
 mod dir;
 mod error;
 mod health;
+mod inspect;
 mod leases;
 mod list;
 mod live;
@@ -34,6 +35,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
+use ganger_core::disk::Disk;
 use ganger_core::document::Collection;
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
@@ -51,6 +53,7 @@ use crate::store::{CommitError, Store, StoreError};
 pub use backup::{RestoreOptions, Restored, backup_dir, restore};
 pub use ceiling::{Ceiling, CeilingOptions, ceiling};
 pub use health::{Health, StoreInfo};
+pub use inspect::inspect;
 
 /// How to open a [`SqliteStore`].
 #[derive(Clone, Copy, Debug)]
@@ -213,5 +216,14 @@ impl Store for SqliteStore {
         tokio::task::spawn_blocking(move || backup::backup(&database, &to))
             .await
             .map_err(|_| StoreError::Unavailable("the backup was interrupted".into()))?
+    }
+
+    async fn disk(&self) -> Result<Option<Disk>, StoreError> {
+        let database = self.database.clone();
+        // A disk that hangs must not hold up the runtime.
+        tokio::task::spawn_blocking(move || health::disk(&database))
+            .await
+            .map_err(|_| StoreError::Unavailable("the question for the disk was interrupted".into()))?
+            .map(Some)
     }
 }

@@ -61,6 +61,14 @@ pub(super) fn log_statements(url: &str) {
     super::server::wait_until(|| ask(url, "SHOW log_statement").as_deref() == Some("all"));
 }
 
+/// Changes settings of the server that need no restart.
+pub(super) fn set(url: &str, settings: &[&str]) {
+    let changes = settings.iter().map(|setting| format!("ALTER SYSTEM SET {setting}"));
+    for statement in changes.chain(["SELECT pg_reload_conf()".to_owned()]) {
+        assert!(ask(url, &statement).is_some(), "the database refuses `{statement}`");
+    }
+}
+
 /// The names of all databases of the server, in order.
 #[must_use]
 pub fn databases(url: &str) -> Option<String> {

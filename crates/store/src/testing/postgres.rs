@@ -104,6 +104,14 @@ impl Postgres {
         peek::log_statements(&self.url());
     }
 
+    /// Changes settings of the cluster that need no restart, such as `autovacuum = off`.
+    ///
+    /// # Panics
+    /// If the cluster refuses.
+    pub fn set(&self, settings: &[&str]) {
+        peek::set(&self.url(), settings);
+    }
+
     /// Statements that it logged so far, since [`Postgres::log_statements`].
     #[must_use]
     pub fn statements(&self) -> usize {

@@ -1,0 +1,2 @@
+-- Nothing but the way there and back.
+SELECT 1;
