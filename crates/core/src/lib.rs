@@ -33,6 +33,7 @@ pub mod redact;
 pub mod retry;
 pub mod rules;
 pub mod sabotage;
+pub mod scaling;
 pub mod schedule;
 pub mod session;
 pub mod time;

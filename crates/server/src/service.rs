@@ -17,6 +17,7 @@ mod limits;
 mod operations;
 mod related;
 mod run;
+mod scaling;
 mod schedules;
 mod search;
 mod settings;
@@ -62,6 +63,7 @@ pub use limits::{ClosedFor, check_key};
 pub use operations::{Begun, NewOperation, NewTarget, Preview, Started};
 pub use related::{RELATED_MAX, RelatedJobs};
 pub use run::Run;
+pub use scaling::{QueueScaling, bounds};
 pub use schedules::{Backfilled, SchedulePage, ScheduleSet, UPCOMING_DEFAULT};
 pub use search::{Pages, Survey};
 

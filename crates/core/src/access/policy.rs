@@ -127,6 +127,7 @@ table! {
     GET "/v1/queues/{queue}/keys" Needs(Read, Each);
     POST "/v1/queues/{queue}/keys/{key}:close" Needs(Settings, Each);
     POST "/v1/queues/{queue}/keys/{key}:open" Needs(Settings, Each);
+    GET "/v1/scaling/{queue}" Needs(Read, Each);
     GET "/v1/keys" Needs(Read, All);
     GET "/v1/kinds" Needs(Read, All);
     GET "/v1/kinds/{kind}" Needs(Read, All);
@@ -218,6 +219,7 @@ table! {
     POST "/ganger.v1.Queues/Resume" Needs(Settings, Each);
     POST "/ganger.v1.Queues/Drain" Needs(Settings, Each);
     POST "/ganger.v1.Queues/Purge" Needs(Purge, Each);
+    POST "/ganger.v1.Queues/Scaling" Needs(Read, Each);
     POST "/ganger.v1.Keys/List" Needs(Read, Each);
     POST "/ganger.v1.Keys/Close" Needs(Settings, Each);
     POST "/ganger.v1.Keys/Open" Needs(Settings, Each);

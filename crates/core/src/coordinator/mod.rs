@@ -44,6 +44,7 @@ pub mod port;
 pub mod ready;
 pub mod reconcile;
 mod roster;
+mod scaling;
 pub mod schedules;
 mod sessions;
 mod strands;

@@ -2409,6 +2409,43 @@ pub struct PurgeQueueResponse {
     pub purged: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct QueueScalingRequest {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+    /// Never ask for more workers than this. Absent: 100.
+    #[prost(uint32, optional, tag = "2")]
+    pub max: ::core::option::Option<u32>,
+    /// Threads that a new worker brings. 0: as many as the narrowest that serves the queue, or 4.
+    #[prost(uint32, tag = "3")]
+    pub threads_per_worker: u32,
+}
+/// How many workers a queue could use.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct QueueScaling {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+    /// Jobs that could start.
+    #[prost(uint64, tag = "2")]
+    pub ready: u64,
+    #[prost(uint64, tag = "3")]
+    pub running: u64,
+    /// How long the first job in line has been ready; absent: there is none.
+    #[prost(message, optional, tag = "4")]
+    pub oldest_ready: ::core::option::Option<::prost_types::Duration>,
+    /// Threads that would be in use if there were room for all.
+    #[prost(uint64, tag = "5")]
+    pub threads: u64,
+    /// Threads of a worker that was reckoned with.
+    #[prost(uint32, tag = "6")]
+    pub threads_per_worker: u32,
+    /// Workers that serve it.
+    #[prost(uint64, tag = "7")]
+    pub workers: u64,
+    /// Workers that would hold those threads.
+    #[prost(uint32, tag = "8")]
+    pub desired_workers: u32,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PutQueueRequest {
     #[prost(string, tag = "1")]
     pub queue: ::prost::alloc::string::String,
@@ -2663,6 +2700,25 @@ pub mod queues_client {
             req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Queues", "Purge"));
             self.inner.unary(req, path, codec).await
         }
+        /// How many workers it could use, for whoever starts and stops them.
+        pub async fn scaling(
+            &mut self,
+            request: impl tonic::IntoRequest<super::QueueScalingRequest>,
+        ) -> std::result::Result<tonic::Response<super::QueueScaling>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Queues/Scaling");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Queues", "Scaling"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -2719,6 +2775,11 @@ pub mod queues_server {
             tonic::Response<super::PurgeQueueResponse>,
             tonic::Status,
         >;
+        /// How many workers it could use, for whoever starts and stops them.
+        async fn scaling(
+            &self,
+            request: tonic::Request<super::QueueScalingRequest>,
+        ) -> std::result::Result<tonic::Response<super::QueueScaling>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct QueuesServer<T> {
@@ -3084,6 +3145,51 @@ pub mod queues_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = PurgeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Queues/Scaling" => {
+                    #[allow(non_camel_case_types)]
+                    struct ScalingSvc<T: Queues>(pub Arc<T>);
+                    impl<
+                        T: Queues,
+                    > tonic::server::UnaryService<super::QueueScalingRequest>
+                    for ScalingSvc<T> {
+                        type Response = super::QueueScaling;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::QueueScalingRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Queues>::scaling(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ScalingSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -18,6 +18,7 @@ mod operation;
 mod problem;
 mod queue;
 mod related;
+mod scaling;
 mod schedule;
 mod search;
 mod stats;
@@ -47,6 +48,7 @@ pub use queue::{
     CountsBody, KeepBody, PurgeBody, QueueBody, QueuePut, QueuesBody, RetentionBody, RetentionPut,
 };
 pub use related::{RelatedBody, RelatedPage, RelationsBody};
+pub use scaling::ScalingBody;
 pub use schedule::{
     BackfillRequest, FiredBody, InstantBody, OccurrenceBody, OccurrencesBody, OriginBody, ScheduleBody,
     SchedulePreview, ScheduleRequest, ScheduleStatus, SchedulesBody, UpcomingBody,

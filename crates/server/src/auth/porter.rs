@@ -197,6 +197,10 @@ async fn confined(service: &Service, caller: &Caller, method: &Method, path: &st
                 }
             }
         }
+        (Some("scaling"), Some(segment)) => match queue_of(segment, caller, false) {
+            Some(_) => Ok(()),
+            None => Err(Problem::new(Code::Forbidden, "this queue is not among those of this caller")),
+        },
         (Some("jobs"), Some(segment)) => {
             let id = segment.split([':', '%']).next().unwrap_or_default();
             // An id in another spelling, which the door might understand, must not pass unseen.

@@ -13,7 +13,7 @@ use crate::api::{
     AgeingBody, CountsBody, HumanDuration, KeepBody, OrNone, QueueLimitsPut, QueuePut, RateText, RetentionPut,
 };
 use crate::http::problem::{Code, Problem};
-use crate::service::Service;
+use crate::service::{Service, bounds};
 
 /// The door.
 #[derive(Debug)]
@@ -65,6 +65,27 @@ impl Queues for QueuesDoor {
         let queue = own_queue(&request, &request.get_ref().queue)?;
         let purged = self.0.purge_dead(queue).await?;
         Ok(Response::new(v1::PurgeQueueResponse { purged }))
+    }
+
+    async fn scaling(
+        &self,
+        request: Request<v1::QueueScalingRequest>,
+    ) -> Result<Response<v1::QueueScaling>, Status> {
+        let queue = own_queue(&request, &request.get_ref().queue)?;
+        let request = request.into_inner();
+        let threads = (request.threads_per_worker > 0).then_some(request.threads_per_worker.into());
+        let bounds = bounds(request.max.map(Into::into), threads)?;
+        let seen = self.0.scaling(queue, bounds).await?;
+        Ok(Response::new(v1::QueueScaling {
+            queue: seen.queue.to_string(),
+            ready: seen.load.ready,
+            running: seen.load.running,
+            oldest_ready: seen.oldest_ready.map(duration_to_wire),
+            threads: seen.scaling.threads,
+            threads_per_worker: seen.scaling.threads_per_worker.into(),
+            workers: seen.load.workers,
+            desired_workers: seen.scaling.desired_workers,
+        }))
     }
 }
 

@@ -46,6 +46,7 @@ mod progress;
 mod queues;
 mod related;
 mod request;
+mod scaling;
 mod schedule_intake;
 mod schedules;
 mod shown;

@@ -15,8 +15,8 @@ use super::compat::{self, Profiles};
 use super::problem::PROBLEM_JSON;
 use super::{
     App, audit, auth, batch, claim, cluster, event_stream, export, failures, health, histogram, import,
-    job_reads, jobs, keys, kinds, list, operations, page, queues, related, schedules, stats, timeseries,
-    tokens, users, views, workers,
+    job_reads, jobs, keys, kinds, list, operations, page, queues, related, scaling, schedules, stats,
+    timeseries, tokens, users, views, workers,
 };
 use crate::auth::Auth;
 
@@ -51,6 +51,7 @@ pub(super) fn routes(doors: Profiles) -> OpenApiRouter<App> {
         .merge(keys::routes())
         .merge(schedules::routes())
         .merge(workers::routes())
+        .merge(scaling::routes())
         .merge(stats::routes())
         .merge(timeseries::routes())
         .merge(cluster::routes())

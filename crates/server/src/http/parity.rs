@@ -32,6 +32,7 @@ const MIRRORED: &[(&str, &str, &str)] = &[
     ("POST", "/v1/queues/{queue}:resume", "Queues/Resume"),
     ("POST", "/v1/queues/{queue}:drain", "Queues/Drain"),
     ("POST", "/v1/queues/{queue}:purge", "Queues/Purge"),
+    ("GET", "/v1/scaling/{queue}", "Queues/Scaling"),
     ("GET", "/v1/keys", "Keys/List"),
     ("GET", "/v1/queues/{queue}/keys", "Keys/List"),
     ("POST", "/v1/queues/{queue}/keys/{key}:close", "Keys/Close"),

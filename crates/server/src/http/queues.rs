@@ -165,7 +165,7 @@ async fn prepare(queue: &str, params: &Params, request: Request) -> Result<Queue
     Ok(queue)
 }
 
-fn name(text: &str) -> Result<QueueName, Problem> {
+pub(super) fn name(text: &str) -> Result<QueueName, Problem> {
     text.parse()
         .map_err(|error| Problem::new(Code::InvalidParameter, format!("the name of the queue {error}")))
 }

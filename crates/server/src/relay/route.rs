@@ -81,6 +81,7 @@ const HARMLESS_CALLS: &[&str] = &[
     "Workers/Drain",
     "Queues/List",
     "Queues/Get",
+    "Queues/Scaling",
     "Queues/Put",
     "Queues/Pause",
     "Queues/Resume",

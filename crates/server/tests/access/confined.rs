@@ -84,6 +84,11 @@ async fn other_queues_are_not_his_and_neither_is_the_whole() {
     }
     assert_eq!(site.get(&token, "/v1/queues/pay").await.0, 403);
     assert_eq!(site.get(&token, "/v1/queues/pay/keys").await.0, 403);
+    assert_eq!(site.get(&token, "/v1/scaling/mail").await.0, 200);
+    assert_eq!(site.get(&token, "/v1/scaling/a%3Ab").await.0, 200);
+    for path in ["/v1/scaling/pay", "/v1/scaling/mail:x", "/v1/scaling/%70ay"] {
+        assert_eq!(site.get(&token, path).await.0, 403, "{path}");
+    }
     let (_, queues) = site.get(&token, "/v1/queues").await;
     assert!(!queues.to_string().contains("\"pay\""), "{queues}");
     for whole in ["/v1/stats", "/v1/events", "/v1/workers", "/v1/failures", "/v1/schedules", "/v1/operations"]

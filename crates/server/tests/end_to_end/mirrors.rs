@@ -245,3 +245,36 @@ async fn the_server_tells_its_numbers_what_happened_and_what_it_allows() {
     assert_eq!((cluster.server.as_str(), cluster.role.as_str()), ("standby-1", "standby"));
     pair.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_standby_tells_how_many_workers_a_queue_could_use() {
+    let pair = pair().await;
+    for n in 0..10 {
+        submit(pair.leader.service(), spec("a", &n.to_string())).await;
+    }
+    let mut client = queues(&pair).await;
+    let ask = |max, threads_per_worker| v1::QueueScalingRequest {
+        queue: "default".into(),
+        max,
+        threads_per_worker,
+    };
+    let told = client.scaling(ask(None, 4)).await.unwrap().into_inner();
+    assert_eq!((told.queue.as_str(), told.ready, told.running, told.threads), ("default", 10, 0, 10));
+    assert_eq!((told.threads_per_worker, told.workers, told.desired_workers), (4, 0, 3));
+    assert!(told.oldest_ready.is_some());
+    assert_eq!(client.scaling(ask(Some(2), 4)).await.unwrap().into_inner().desired_workers, 2);
+    assert_eq!(
+        client.scaling(ask(None, 0)).await.unwrap().into_inner().desired_workers,
+        3,
+        "four, if nobody says"
+    );
+    assert_eq!(refused(client.scaling(ask(None, 1_025)).await), invalid("invalid_parameter"));
+    assert_eq!(refused(client.scaling(ask(Some(u32::MAX), 0)).await), invalid("invalid_parameter"));
+    let nameless = v1::QueueScalingRequest { queue: "no name".into(), ..Default::default() };
+    assert_eq!(refused(client.scaling(nameless).await), invalid("invalid_parameter"));
+    let over_http =
+        reqwest::get(format!("{}/v1/scaling/default?threads_per_worker=4", pair.standby.url())).await;
+    let over_http: serde_json::Value = over_http.unwrap().json().await.unwrap();
+    assert_eq!(over_http["desired_workers"], 3);
+    pair.stop().await;
+}

@@ -9,6 +9,7 @@ mod operations;
 mod parents;
 mod reads;
 mod requests;
+mod scaling;
 mod schedules;
 mod search;
 mod site;

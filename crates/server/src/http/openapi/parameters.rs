@@ -2,7 +2,7 @@
 //!
 //! In one table, because a name means the same in every path; the numbers are those that the handlers check against.
 
-use ganger_core::{JobId, OperationId, SessionId, limits};
+use ganger_core::{JobId, OperationId, SessionId, limits, scaling};
 use serde_json::{Map, Value, json};
 
 use super::operations;
@@ -49,6 +49,8 @@ fn table() -> Vec<(&'static str, &'static str, Map<String, Value>)> {
         ("/v1/jobs/{id}/logs", "attempt", json!({"minimum": 1})),
         ("/v1/schedules", "n", page(limits::UPCOMING)),
         ("/v1/jobs:histogram", "buckets", page(limits::HISTOGRAM_BUCKETS)),
+        ("/v1/scaling", "max", json!({"minimum": 0, "maximum": scaling::MOST_WORKERS})),
+        ("/v1/scaling", "threads_per_worker", json!({"minimum": 1, "maximum": limits::THREADS})),
         ("/v1/jobs", "created_from", instant.clone()),
         ("/v1/jobs", "created_before", instant),
         ("/v1/jobs", "tag", json!({"minLength": 1, "maxLength": limits::TAG_BYTES})),

@@ -142,6 +142,36 @@ class PurgeQueueResponse(_message.Message):
     purged: int
     def __init__(self, purged: _Optional[int] = ...) -> None: ...
 
+class QueueScalingRequest(_message.Message):
+    __slots__ = ("queue", "max", "threads_per_worker")
+    QUEUE_FIELD_NUMBER: _ClassVar[int]
+    MAX_FIELD_NUMBER: _ClassVar[int]
+    THREADS_PER_WORKER_FIELD_NUMBER: _ClassVar[int]
+    queue: str
+    max: int
+    threads_per_worker: int
+    def __init__(self, queue: _Optional[str] = ..., max: _Optional[int] = ..., threads_per_worker: _Optional[int] = ...) -> None: ...
+
+class QueueScaling(_message.Message):
+    __slots__ = ("queue", "ready", "running", "oldest_ready", "threads", "threads_per_worker", "workers", "desired_workers")
+    QUEUE_FIELD_NUMBER: _ClassVar[int]
+    READY_FIELD_NUMBER: _ClassVar[int]
+    RUNNING_FIELD_NUMBER: _ClassVar[int]
+    OLDEST_READY_FIELD_NUMBER: _ClassVar[int]
+    THREADS_FIELD_NUMBER: _ClassVar[int]
+    THREADS_PER_WORKER_FIELD_NUMBER: _ClassVar[int]
+    WORKERS_FIELD_NUMBER: _ClassVar[int]
+    DESIRED_WORKERS_FIELD_NUMBER: _ClassVar[int]
+    queue: str
+    ready: int
+    running: int
+    oldest_ready: _duration_pb2.Duration
+    threads: int
+    threads_per_worker: int
+    workers: int
+    desired_workers: int
+    def __init__(self, queue: _Optional[str] = ..., ready: _Optional[int] = ..., running: _Optional[int] = ..., oldest_ready: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., threads: _Optional[int] = ..., threads_per_worker: _Optional[int] = ..., workers: _Optional[int] = ..., desired_workers: _Optional[int] = ...) -> None: ...
+
 class PutQueueRequest(_message.Message):
     __slots__ = ("queue", "paused", "draining", "policy", "finished", "dead", "limits", "key_limits", "block", "ageing")
     QUEUE_FIELD_NUMBER: _ClassVar[int]

@@ -50,6 +50,11 @@ class QueuesStub(object):
                 request_serializer=ganger_dot_v1_dot_queues__pb2.PurgeQueueRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_queues__pb2.PurgeQueueResponse.FromString,
 )
+        self.Scaling = channel.unary_unary(
+                '/ganger.v1.Queues/Scaling',
+                request_serializer=ganger_dot_v1_dot_queues__pb2.QueueScalingRequest.SerializeToString,
+                response_deserializer=ganger_dot_v1_dot_queues__pb2.QueueScaling.FromString,
+)
 
 
 class QueuesServicer(object):
@@ -104,6 +109,13 @@ class QueuesServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Scaling(self, request, context):
+        """How many workers it could use, for whoever starts and stops them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_QueuesServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -141,6 +153,11 @@ def add_QueuesServicer_to_server(servicer, server):
                     servicer.Purge,
                     request_deserializer=ganger_dot_v1_dot_queues__pb2.PurgeQueueRequest.FromString,
                     response_serializer=ganger_dot_v1_dot_queues__pb2.PurgeQueueResponse.SerializeToString,
+            ),
+            'Scaling': grpc.unary_unary_rpc_method_handler(
+                    servicer.Scaling,
+                    request_deserializer=ganger_dot_v1_dot_queues__pb2.QueueScalingRequest.FromString,
+                    response_serializer=ganger_dot_v1_dot_queues__pb2.QueueScaling.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -331,6 +348,33 @@ class Queues(object):
             '/ganger.v1.Queues/Purge',
             ganger_dot_v1_dot_queues__pb2.PurgeQueueRequest.SerializeToString,
             ganger_dot_v1_dot_queues__pb2.PurgeQueueResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+)
+
+    @staticmethod
+    def Scaling(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ganger.v1.Queues/Scaling',
+            ganger_dot_v1_dot_queues__pb2.QueueScalingRequest.SerializeToString,
+            ganger_dot_v1_dot_queues__pb2.QueueScaling.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,0 +1,47 @@
+//! What the leader knows that an autoscaler's answer is made of.
+
+use std::time::Duration;
+
+use crate::coordinator::Coordinator;
+use crate::job::State;
+use crate::name::QueueName;
+use crate::scaling::Load;
+use crate::time::Now;
+
+impl Coordinator {
+    /// What a queue has to do, and how long the first in line has been ready.
+    #[must_use]
+    pub fn load_of(&self, name: &QueueName, now: Now) -> (Load, Option<Duration>) {
+        let view = self.queue(name, now);
+        let (mut ready, mut ready_threads) = (0, 0);
+        for id in self.classes.of_queue(name) {
+            // What waits for its key to open could not start, however many workers there were.
+            let open = self.strands_of(id).filter(|strand| self.strands.get(*strand).open);
+            let waiting: u64 = open.map(|strand| self.ready.len(strand) as u64).sum();
+            ready += waiting;
+            ready_threads += waiting * u64::from(self.classes.get(id).demand);
+        }
+        let mut load = Load {
+            paused: view.settings.paused,
+            ready,
+            ready_threads,
+            running: view.counts[State::Running.index()],
+            max_running: view.settings.limits.max_running,
+            ..Load::default()
+        };
+        for (_, session) in self.sessions.iter() {
+            let held = session.leases.values().map(|slot| self.leases.get(*slot));
+            let of_queue =
+                held.filter(|lease| self.classes.get(self.jobs.get(lease.job).class).key.queue == *name);
+            load.running_threads += of_queue.map(|lease| u64::from(lease.threads)).sum::<u64>();
+            // A program that claims by HTTP brings as many threads as it claims, and is no worker that could be started.
+            let queues = &session.worker.queues;
+            if session.enlisted && !session.worker.claim && (queues.is_empty() || queues.contains(name)) {
+                load.workers += 1;
+                let threads = session.worker.threads;
+                load.narrowest = Some(load.narrowest.map_or(threads, |least| least.min(threads)));
+            }
+        }
+        (load, view.oldest_ready)
+    }
+}
