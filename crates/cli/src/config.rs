@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-pub(crate) use environment::Environment;
+pub(crate) use environment::{Environment, OF_THE_MANAGER};
 pub(crate) use http_allow::HttpAllow;
 pub(crate) use layer::{Key, Layer};
 pub(crate) use place::{Place, RawStore};

@@ -13,6 +13,7 @@ mod follow;
 mod humane;
 mod local_worker;
 mod logging;
+mod manager;
 mod output;
 mod port_owner;
 mod serving;

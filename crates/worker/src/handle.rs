@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ganger_core::SessionId;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::error::WorkerError;
 use crate::session::{Command, Finish};
@@ -68,6 +68,13 @@ impl WorkerHandle {
             Ok(Some(finish)) => Ok(finish),
             Ok(None) | Err(_) => Err(WorkerError::SessionDied),
         }
+    }
+
+    /// Whether the session's thread answers within this. One that waits for its server does; one that hangs does not.
+    pub async fn answers(&self, within: Duration) -> bool {
+        let (ping, answer) = oneshot::channel();
+        let asking = async { self.commands.send(Command::Ping(ping)).await.is_ok() && answer.await.is_ok() };
+        tokio::time::timeout(within, asking).await.unwrap_or(false)
     }
 
     /// The present session. It changes if the server closes it.

@@ -27,7 +27,7 @@ use ganger_core::session::{Act, Session};
 use ganger_core::{Mono, SessionId};
 use ganger_proto::Down;
 use tokio::runtime;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::addresses::{Address, Addresses};
@@ -76,6 +76,8 @@ pub(crate) enum Command {
     Drain(Option<Duration>),
     /// Leave at once.
     Abandon,
+    /// Answer: the session turns.
+    Ping(oneshot::Sender<()>),
 }
 
 /// What a session needs to begin.
@@ -234,6 +236,8 @@ impl Driver {
             Event::Probed(answers) => self.on_probed(desk, answers),
             Event::Command(Command::Drain(grace)) => self.begin_drain(desk, grace),
             Event::Chatter => self.chatter_at = Some(self.clock.mono() + CHATTER_EVERY),
+            // Whoever asked may not wait any more.
+            Event::Command(Command::Ping(answer)) => drop(answer.send(())),
             Event::Command(Command::Abandon) | Event::Wake => {}
         }
         let undone = std::mem::take(&mut desk.undone);

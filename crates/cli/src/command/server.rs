@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use ganger_server::Service;
 use serde_json::json;
 
 use super::compat::{self, CompatFlags};
@@ -15,6 +16,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
 use crate::humane;
+use crate::manager::Manager;
 use crate::serving::{Asking, Member, Serving, server_failure};
 use crate::signals::Stops;
 
@@ -125,11 +127,16 @@ impl Serve {
                 }
             )
         })?;
+        let manager = Manager::of(&context.environment);
+        let service = server.service();
+        manager.ready(&standing(service, &url).await);
         tokio::select! {
             () = stops.next() => {}
             error = server.failed() => return Err(server_failure(&error)),
             () = tls::keep_fresh(config.tls.clone(), server.tls().cloned()) => {}
+            () = manager.watched(async || service.is_alive().await, async || Some(standing(service, &url).await)) => {}
         }
+        manager.stopping("finishes what it was asked");
         context.out.note("stopping; ctrl-C again stops at once");
         tokio::select! {
             () = server.stop() => Ok(Exit::Success),
@@ -163,6 +170,17 @@ impl Serve {
 }
 
 /// A leader is renewed five times in this time, and a second is what a loaded database may take for one.
+/// How the server stands, in a line: what is wrong, or who leads.
+async fn standing(service: &Service, url: &ServerUrl) -> String {
+    let checks = service.readiness().await;
+    let wrong = checks.iter().find_map(|check| Some((check.name, check.trouble.as_ref()?)));
+    let leader = checks.iter().find(|check| check.name == "leader").map_or("", |check| check.detail.as_str());
+    match wrong {
+        Some((name, trouble)) => format!("listens on {url}, not ready: {name}: {trouble}"),
+        None => format!("listens on {url}, {leader}"),
+    }
+}
+
 fn leader_ttl(text: &str) -> Result<Duration, String> {
     let ttl = humane::parse(text)?;
     if !LEADER_TTL.contains(&ttl) {

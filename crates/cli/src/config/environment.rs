@@ -3,9 +3,16 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::Terminal;
 use super::layer::{Key, Layer};
+
+/// What systemd tells a service; meant for that one process, and passed on to none.
+pub(crate) const NOTIFY_SOCKET: &str = "NOTIFY_SOCKET";
+const WATCHDOG_PID: &str = "WATCHDOG_PID";
+const WATCHDOG_USEC: &str = "WATCHDOG_USEC";
+pub(crate) const OF_THE_MANAGER: [&str; 3] = [NOTIFY_SOCKET, WATCHDOG_PID, WATCHDOG_USEC];
 
 /// The variables of this process, as they were at its start. Those that are not UTF-8 are left out.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +34,20 @@ impl Environment {
 
     /// All of it, for programs that are started with a part of it.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
-        self.0.iter().map(|(name, value)| (name.into(), value.into()))
+        let passed = self.0.iter().filter(|(name, _)| !OF_THE_MANAGER.contains(&name.as_str()));
+        passed.map(|(name, value)| (name.into(), value.into()))
+    }
+
+    /// Where systemd, or whoever else started this process so, listens for how it is.
+    pub(crate) fn notify_socket(&self) -> Option<&str> {
+        self.get(NOTIFY_SOCKET)
+    }
+
+    /// How often it wants to hear that this process lives, if this is the process that it means.
+    pub(crate) fn watchdog(&self, pid: u32) -> Option<Duration> {
+        let meant = self.get(WATCHDOG_PID).is_none_or(|text| text.parse() == Ok(pid));
+        let micros = self.get(WATCHDOG_USEC)?.parse().ok().filter(|micros| *micros > 0)?;
+        meant.then(|| Duration::from_micros(micros))
     }
 
     /// The settings that it holds. An empty variable is as good as none.
@@ -85,6 +105,22 @@ mod tests {
         assert!(Environment::of(&[("LANG", "de_DE.UTF-8")]).terminal().utf8);
         assert!(!Environment::of(&[("LC_ALL", "C"), ("LANG", "de_DE.UTF-8")]).terminal().utf8);
         assert!(!Environment::default().terminal().utf8);
+    }
+
+    #[test]
+    fn the_watchdog_is_for_the_process_that_it_names() {
+        let with = |variables: &[(&str, &str)]| Environment::of(variables).watchdog(7);
+        assert_eq!(with(&[("WATCHDOG_USEC", "3000000")]), Some(Duration::from_secs(3)));
+        assert_eq!(
+            with(&[("WATCHDOG_USEC", "3000000"), ("WATCHDOG_PID", "7")]),
+            Some(Duration::from_secs(3))
+        );
+        assert_eq!(with(&[("WATCHDOG_USEC", "3000000"), ("WATCHDOG_PID", "8")]), None);
+        for wrong in ["", "0", "-1", "often"] {
+            assert_eq!(with(&[("WATCHDOG_USEC", wrong)]), None, "{wrong}");
+        }
+        let passed = Environment::of(&[("NOTIFY_SOCKET", "/run/x"), ("PATH", "/bin")]);
+        assert_eq!(passed.variables().count(), 1, "what is meant for this process is passed on to no other");
     }
 
     #[test]

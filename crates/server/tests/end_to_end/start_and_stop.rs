@@ -9,7 +9,7 @@ use ganger_core::outcome::Report;
 use ganger_server::{Server, ServerError, testing};
 use ganger_store::{MemoryStore, SqliteStore};
 
-use crate::common::{ended, is_in, spec, submit, within};
+use crate::common::{ended, eventually, is_in, spec, submit, within};
 use crate::worker::Worker;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,4 +106,21 @@ async fn an_address_that_is_taken_is_named() {
     let refused = Server::start(options).await.unwrap_err();
     assert!(refused.to_string().contains(&server.address().to_string()), "{refused}");
     server.stop().await;
+}
+
+/// What the watchdog of a service manager asks: not whether the process runs, but whether the one thread does that decides.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_deciding_thread_hangs_is_not_alive_until_it_goes_on() {
+    let server = testing::start().await;
+    let service = server.service().clone();
+    assert!(service.is_alive().await);
+    let (go_on, held) = std::sync::mpsc::channel::<()>();
+    let inbox = service.inbox().clone();
+    let hanging = tokio::spawn(async move { inbox.look(move |_, _| held.recv().is_ok()).await });
+    eventually("it hangs", || async { !service.is_alive().await }).await;
+    go_on.send(()).unwrap();
+    assert!(hanging.await.unwrap().unwrap());
+    assert!(service.is_alive().await);
+    server.stop().await;
+    assert!(!service.is_alive().await, "one that has stopped is not alive");
 }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use ganger_core::SessionId;
@@ -17,7 +18,11 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
 use crate::local_worker::{abandon_all, registry, unfinished, worker_failure};
+use crate::manager::Manager;
 use crate::signals::Stops;
+
+/// A session that has not turned for so long hangs.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// How the worker is to be.
 #[derive(Args, Clone, Debug)]
@@ -113,12 +118,16 @@ impl Start {
         if let Some(address) = worker.health_address() {
             context.out.note(&format!("health checks on http://{address}"));
         }
+        let manager = Manager::of(&context.environment);
+        manager.ready(&standing(&worker));
         tokio::select! {
             () = stops.next() => worker.drain(),
             // Drained from afar, or because its supervisor is gone.
             finish = worker.finished() => return ended(context, finish),
+            () = manager.watched(async || worker.answers(ANSWER_WITHIN).await, async || Some(standing(&worker))) => {}
         }
         let grace = Grace(context.config.grace.value);
+        manager.stopping(&format!("drains: running jobs have {grace} to finish"));
         context
             .out
             .note(&format!("draining: running jobs have {grace} to finish; ctrl-C again stops at once"));
@@ -179,6 +188,18 @@ impl Start {
             ));
         }
         Ok(registry.only(&self.kinds))
+    }
+}
+
+/// How the worker stands, in a line.
+fn standing(worker: &WorkerHandle) -> String {
+    let standing = worker.standing();
+    let running = worker.running().as_array().map_or(0, Vec::len);
+    match standing.trouble {
+        _ if standing.draining => format!("drains, {running} jobs run"),
+        _ if standing.open => format!("works for the server, {running} jobs run"),
+        Some(trouble) => format!("waits for the server: {trouble}"),
+        None => "waits for the server".into(),
     }
 }
 

@@ -11,10 +11,11 @@ use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
 use super::start::{Start, default_name};
-use crate::config::Grace;
+use crate::config::{Grace, OF_THE_MANAGER};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
+use crate::manager::Manager;
 use crate::signals::Stops;
 
 /// Beyond its grace a child needs time for handlers to stop and for results to be acknowledged.
@@ -39,16 +40,25 @@ pub(super) async fn run(context: &Context, start: &Start, processes: u16) -> Fal
     let make_command = move |place: &Place| {
         let mut command = Command::new(&program);
         command.args(&arguments).args(of_place(place, &name, health));
+        // Only this process speaks for the service.
+        for name in OF_THE_MANAGER {
+            command.env_remove(name);
+        }
         command
     };
     let stop = CancellationToken::new();
     let report = report_to(context.config.url.value.to_string(), crate::token::credential(&context.config)?);
     let mut supervised = Box::pin(supervise(options, stop.clone(), make_command, report));
+    let manager = Manager::of(&context.environment);
+    manager.ready(&format!("keeps {processes} workers running"));
     tokio::select! {
         () = &mut supervised => return Ok(Exit::Success),
         () = stops.next() => stop.cancel(),
+        // A child that hangs loses its leases by itself; this speaks for the process that would start it again.
+        () = manager.watched(async || true, async || None) => {}
     }
     let grace = Grace(grace);
+    manager.stopping(&format!("drains {processes} workers, within {grace}"));
     context.out.note(&format!(
         "draining {processes} processes: running jobs have {grace} to finish; ctrl-C again stops at once"
     ));
