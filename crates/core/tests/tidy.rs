@@ -145,25 +145,117 @@ fn every_error_code_has_a_page_and_every_page_a_code() {
     complain("pages without a code", &orphans);
 }
 
-/// The target of a Markdown link, if it is a path of this repository.
-fn local_links(text: &str) -> Vec<String> {
-    let parts = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let paths = parts.map(|target| target.split('#').next().unwrap_or_default());
-    paths.filter(|path| !path.is_empty() && !path.contains("://")).map(str::to_owned).collect()
+/// The text of a document without its examples, in which brackets are no links and hashes no headings.
+fn prose(text: &str) -> String {
+    let mut fenced = false;
+    let mut kept = String::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
+/// The targets of the Markdown links of a document that lead to files of this repository: path and anchor, either may be empty.
+fn local_links(text: &str) -> Vec<(String, String)> {
+    let code: String = text.split('`').step_by(2).collect::<Vec<_>>().join("`");
+    let parts = code.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let named =
+        code.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: ").map(|(_, target)| target));
+    let targets = parts.chain(named).map(|target| target.split([' ', '\t']).next().unwrap_or_default());
+    let local = targets.filter(|target| !target.contains("://") && !target.starts_with("mailto:"));
+    local
+        .map(|target| target.split_once('#').unwrap_or((target, "")))
+        .map(|(p, a)| (p.into(), a.into()))
+        .collect()
+}
+
+/// The anchors of a document, as GitHub makes them from its headings: a heading that comes again gets a number.
+fn anchors(text: &str) -> Vec<String> {
+    let mut made: Vec<String> = Vec::new();
+    for line in prose(text).lines() {
+        let marks = line.chars().take_while(|c| *c == '#').count();
+        let Some(heading) = line.get(marks..).and_then(|rest| rest.strip_prefix(' ')).filter(|_| marks > 0)
+        else {
+            made.extend(
+                line.split("id=\"").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned),
+            );
+            continue;
+        };
+        let heading = heading.trim().to_lowercase();
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        let plain: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+        let again = made.iter().filter(|other| {
+            **other == plain
+                || other.rsplit_once('-').is_some_and(|(head, n)| head == plain && n.parse::<u32>().is_ok())
+        });
+        let anchor = match again.count() {
+            0 => plain,
+            n => format!("{plain}-{n}"),
+        };
+        made.push(anchor);
+    }
+    made
+}
+
+#[test]
+fn links_and_anchors_are_read_as_they_are_shown() {
+    let text = "[a](x.md#two-words) and `[no](y.md)`\n```\n# no\n```\n# Two, words!\n# Two words\n[ref]: z.md \"t\"\n[w](https://x)\n";
+    let links: Vec<_> = local_links(&prose(text));
+    assert_eq!(links, [("x.md".to_owned(), "two-words".to_owned()), ("z.md".to_owned(), String::new())]);
+    assert_eq!(anchors(text), ["two-words", "two-words-1"]);
 }
 
 #[test]
 fn every_link_between_documents_leads_somewhere() {
     let mut broken = Vec::new();
+    let mut followed = 0;
     for path in files(&root(), "md") {
         let folder = path.parent().expect("a file is in a folder");
-        for link in local_links(&read(&path)) {
-            if !folder.join(&link).exists() {
+        for (link, anchor) in local_links(&prose(&read(&path))) {
+            followed += 1;
+            let target = if link.is_empty() { path.clone() } else { folder.join(&link) };
+            let page = target.extension().is_some_and(|extension| extension == "md");
+            if !target.exists() {
                 broken.push(format!("{} links to {link}", path.display()));
+            } else if !anchor.is_empty() && page && !anchors(&read(&target)).contains(&anchor) {
+                broken.push(format!(
+                    "{} links to {link}#{anchor}, where there is no such heading",
+                    path.display()
+                ));
             }
         }
     }
     complain("broken links", &broken);
+    assert!(followed > 50, "only {followed} links were found");
+}
+
+/// A page that nothing leads to is a page that nobody reads.
+#[test]
+fn every_page_of_the_documentation_can_be_found_from_the_readme() {
+    let mut seen = vec![root().join("README.md")];
+    let mut next = 0;
+    while next < seen.len() {
+        let path = seen[next].clone();
+        let folder = path.parent().expect("a file is in a folder").to_path_buf();
+        for (link, _) in local_links(&prose(&read(&path))).into_iter().filter(|(link, _)| !link.is_empty()) {
+            let Ok(target) = folder.join(link).canonicalize() else { continue };
+            // A link to a folder leads to the pages in it.
+            let pages = if target.is_dir() { files(&target, "md") } else { vec![target] };
+            for page in pages.into_iter().filter(|page| page.extension().is_some_and(|e| e == "md")) {
+                if !seen.contains(&page) {
+                    seen.push(page);
+                }
+            }
+        }
+        next += 1;
+    }
+    let lost = files(&root().join("docs"), "md").into_iter().filter(|page| !seen.contains(page));
+    complain("nothing leads to these", &lost.map(|page| page.display().to_string()).collect::<Vec<_>>());
 }
 
 /// The map of the code names files as `core/src/job.rs`; what it names must exist.
