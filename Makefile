@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 CARGO ?= cargo
 
-.PHONY: help run test setup fmt lint unit python schema sim soak bench fuzz deny generate clean
+.PHONY: help run test setup fmt lint unit python schema sim soak bench fuzz deny generate up down logs clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -61,6 +61,21 @@ deny: ## Licences, sources and bans of every dependency
 generate: ## Make the generated wire types again
 	$(CARGO) run --locked -p ganger-proto --example generate
 	@scripts/python generate
+
+COMPOSE = docker compose --file deploy/compose.yaml --env-file deploy/.env
+
+# How many workers: make up SCALE=5
+SCALE ?= 2
+up: ## Start everything in containers: PostgreSQL, Redis, two servers, workers, Prometheus, Grafana
+	@scripts/secrets deploy/.env
+	$(COMPOSE) up --build --detach --scale worker=$(SCALE)
+	@echo "Ganger is on http://127.0.0.1:8080, Grafana on http://127.0.0.1:3000 (admin; the password is in deploy/.env)"
+
+down: ## Stop the containers; the data stays
+	$(COMPOSE) down
+
+logs: ## Follow what the containers say
+	$(COMPOSE) logs --follow --tail 100
 
 clean:
 	$(CARGO) clean

@@ -159,7 +159,8 @@ fn health_tells_a_server_and_a_worker_by_its_exit_code() {
     let health = format!("127.0.0.1:{}", free_port());
     let worker = server.worker(&["--health", &health, "--threads", "1"]);
     let url = format!("http://{health}");
-    let of_worker = || server.ganger(&["health", "--url", &url]);
+    let directory = server.data.parent().unwrap().to_owned();
+    let of_worker = || command(&directory, &["health", "--url", &url]).output().unwrap();
     eventually("the worker is ready", || (code(&of_worker()) == 0).then_some(()));
     assert!(stdout(&of_worker()).contains("session"), "{}", stdout(&of_worker()));
     server.kill();

@@ -99,7 +99,7 @@ fn room(report: &DirReport, found: &mut Findings) {
         found.found(
             "disk",
             seen,
-            "make room, or shorten retention (`ganger queue set`); nothing is acknowledged on a full disk",
+            "make room, or shorten retention (`ganger queue set --keep-finished`); nothing is acknowledged on a full disk",
         );
     } else {
         found.ok("disk", seen);
