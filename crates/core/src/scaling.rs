@@ -26,7 +26,8 @@ pub struct Load {
     pub paused: bool,
     /// Jobs that could start.
     pub ready: u64,
-    /// Threads that they ask for.
+    /// Threads that they would be given by workers of the width that is reckoned with. What needs more than such a worker has is left
+    /// out: more of them would not help it.
     pub ready_threads: u64,
     /// Jobs that run.
     pub running: u64,
@@ -47,6 +48,14 @@ pub struct Bounds {
     pub threads_per_worker: Option<u16>,
     /// Never ask for more workers than this.
     pub max: u32,
+}
+
+impl Bounds {
+    /// Threads of a worker that is reckoned with, where the narrowest that serves the queue has so many.
+    #[must_use]
+    pub fn width(self, narrowest: Option<u16>) -> u16 {
+        self.threads_per_worker.or(narrowest).unwrap_or(THREADS_PER_WORKER).max(1)
+    }
 }
 
 impl Default for Bounds {
@@ -71,8 +80,7 @@ impl Load {
     #[must_use]
     pub fn scaling(&self, bounds: Bounds) -> Scaling {
         let threads = self.running_threads.saturating_add(self.startable_threads());
-        let threads_per_worker =
-            bounds.threads_per_worker.or(self.narrowest).unwrap_or(THREADS_PER_WORKER).max(1);
+        let threads_per_worker = bounds.width(self.narrowest);
         let workers = threads.div_ceil(threads_per_worker.into());
         let desired_workers = u32::try_from(workers).unwrap_or(u32::MAX).min(bounds.max);
         Scaling { threads, threads_per_worker, desired_workers }

@@ -3,28 +3,19 @@
 use std::time::Duration;
 
 use crate::coordinator::Coordinator;
+use crate::coordinator::classes::demand;
 use crate::job::State;
 use crate::name::QueueName;
-use crate::scaling::Load;
+use crate::scaling::{Bounds, Load};
 use crate::time::Now;
 
 impl Coordinator {
-    /// What a queue has to do, and how long the first in line has been ready.
+    /// What a queue has to do, for workers such as whoever asks would start, and how long the first in line has been ready.
     #[must_use]
-    pub fn load_of(&self, name: &QueueName, now: Now) -> (Load, Option<Duration>) {
+    pub fn load_of(&self, name: &QueueName, bounds: Bounds, now: Now) -> (Load, Option<Duration>) {
         let view = self.queue(name, now);
-        let (mut ready, mut ready_threads) = (0, 0);
-        for id in self.classes.of_queue(name) {
-            // What waits for its key to open could not start, however many workers there were.
-            let open = self.strands_of(id).filter(|strand| self.strands.get(*strand).open);
-            let waiting: u64 = open.map(|strand| self.ready.len(strand) as u64).sum();
-            ready += waiting;
-            ready_threads += waiting * u64::from(self.classes.get(id).demand);
-        }
         let mut load = Load {
             paused: view.settings.paused,
-            ready,
-            ready_threads,
             running: view.counts[State::Running.index()],
             max_running: view.settings.limits.max_running,
             ..Load::default()
@@ -40,6 +31,18 @@ impl Coordinator {
                 load.workers += 1;
                 let threads = session.worker.threads;
                 load.narrowest = Some(load.narrowest.map_or(threads, |least| least.min(threads)));
+            }
+        }
+        let width = bounds.width(load.narrowest);
+        for id in self.classes.of_queue(name) {
+            // What waits for its key to open could not start, however many workers there were.
+            let open = self.strands_of(id).filter(|strand| self.strands.get(*strand).open);
+            let waiting: u64 = open.map(|strand| self.ready.len(strand) as u64).sum();
+            load.ready += waiting;
+            // As dispatch would give it, if such a worker were the widest.
+            let given = demand(&self.classes.get(id).key, width);
+            if given <= width {
+                load.ready_threads += waiting * u64::from(given);
             }
         }
         (load, view.oldest_ready)

@@ -29,7 +29,7 @@ impl Service {
     /// There is no leader.
     pub async fn scaling(&self, queue: QueueName, bounds: Bounds) -> Answer<QueueScaling> {
         let name = queue.clone();
-        let (load, oldest_ready) = self.look(move |c, now| c.load_of(&name, now)).await?;
+        let (load, oldest_ready) = self.look(move |c, now| c.load_of(&name, bounds, now)).await?;
         Ok(QueueScaling { queue, load, oldest_ready, scaling: load.scaling(bounds) })
     }
 }

@@ -29,13 +29,23 @@ async fn a_queue_asks_for_as_many_workers_as_could_work_on_it() {
     assert_eq!(scaling(&site, "mail?threads_per_worker=5").await.desired_workers, 3);
     assert_eq!(scaling(&site, "mail?threads_per_worker=4&max=2").await.desired_workers, 2);
     assert_eq!(scaling(&site, "mail?max=0").await.desired_workers, 0);
+    let narrow = scaling(&site, "mail?threads_per_worker=2").await;
+    assert_eq!(
+        (narrow.threads, narrow.desired_workers),
+        (11, 6),
+        "the wide one makes do with all that there is"
+    );
+    site.submit(&json!({"kind": "send", "queue": "mail", "threads": 8, "min_threads": 8})).await;
+    let futile = scaling(&site, "mail?threads_per_worker=2").await;
+    assert_eq!((futile.ready, futile.threads), (11, 11), "no number of narrow workers would help it");
+    assert_eq!(scaling(&site, "mail?threads_per_worker=8").await.threads, 20);
 
     let lease = site.claim("mail").await;
     let running = scaling(&site, "mail?threads_per_worker=4").await;
-    assert_eq!((running.ready, running.running, running.threads), (9, 1, 12), "what runs still counts");
+    assert_eq!((running.ready, running.running, running.threads), (10, 1, 12), "what runs still counts");
     let _: Value = site.told("/v1/queues/mail:pause", &json!({})).await;
     let paused = scaling(&site, "mail?threads_per_worker=4").await;
-    assert_eq!((paused.ready, paused.threads, paused.desired_workers), (9, 1, 1), "nothing of it starts");
+    assert_eq!((paused.ready, paused.threads, paused.desired_workers), (10, 1, 1), "nothing of it starts");
     site.report(&lease, "complete", &json!({})).await;
     assert_eq!(scaling(&site, "mail").await.desired_workers, 0);
 }
