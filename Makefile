@@ -8,6 +8,9 @@ CARGO ?= cargo
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
+# What `ganger_build_info` tells; whoever builds in another way may set it too.
+run bench: export GANGER_COMMIT ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+
 run: ## Build Ganger and start it: server, local worker, SQLite, on http://127.0.0.1:8080
 	@scripts/setup build
 	$(CARGO) run --locked --release -p ganger -- dev

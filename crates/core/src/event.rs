@@ -9,6 +9,7 @@ use crate::job::State;
 use crate::lease::Fence;
 use crate::name::{Kind, QueueName, ScheduleName};
 use crate::outcome::Outcome;
+use crate::reason::Reason;
 use crate::schedule::ledger::{Cause, Fate};
 use crate::time::Wall;
 
@@ -45,6 +46,10 @@ pub enum Event {
         attempt: u32,
         /// How it ended.
         outcome: Outcome,
+        /// What led to it.
+        reason: Reason,
+        /// The job is not over: it runs again, at once or later.
+        again: bool,
         /// Name of its worker.
         worker: Arc<str>,
         /// How long the handler ran, in microseconds.

@@ -29,6 +29,7 @@ pub mod name;
 pub mod operation;
 pub mod outcome;
 pub mod queue;
+pub mod reason;
 pub mod redact;
 pub mod retry;
 pub mod rules;

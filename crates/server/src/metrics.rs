@@ -1,30 +1,34 @@
 //! What is counted and measured, in the OpenMetrics format.
 //!
-//! Counters and histograms are fed as things happen; gauges are filled at each scrape from the
-//! leader's own exact counts. Labels come from clients, so their number is bounded: after the first two
-//! hundred kinds or queues, further ones are counted together as `_other`.
+//! Counters and histograms are fed as things happen, each on the one server where it happened, so that a sum over all servers
+//! counts everything once. The gauges of the cluster ([`cluster`]) are filled at each scrape from the leader's own exact
+//! counts, whichever server is asked. Labels come from clients, so their number is bounded: after the first
+//! two hundred kinds or queues, further ones are counted together as `_other`.
+//!
+//! `docs/metrics.md` lists every metric; a test compares it with what a server exports.
 
+mod cluster;
 mod compat;
+mod disk;
+mod labels;
 mod lanes;
 mod lateness;
 mod leadership;
 mod operations;
+mod reconciler;
 mod schedules;
 
-mod reconciler;
-
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use ganger_core::coordinator::view::{QueueView, ScheduleCounts, Stats};
+use ganger_core::coordinator::gauges::Gauges;
 use ganger_core::event::{Event, WorkerState};
-use ganger_core::job::State;
 use ganger_core::minutes::Bucket;
-use prometheus_client::encoding::{EncodeLabelSet, text};
+use ganger_core::operation::Action;
+use prometheus_client::encoding::text;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -34,6 +38,8 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::http::compat::{Profile, Profiles};
 use crate::relay::RelayMeasures;
+use cluster::ClusterGauges;
+use labels::{Lane, LaneEnd, LaneOutcome, LaneReason, Names, OTHER, QueueLabel, RequestLabel};
 use lanes::Lanes;
 use lateness::Lateness;
 use leadership::Leadership;
@@ -43,44 +49,24 @@ use crate::accelerator::{Measures, Seen};
 /// Media type of a scrape.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Distinct values of one label before further ones are `_other`.
-const LABEL_VALUES: usize = 200;
-const OTHER: &str = "_other";
+/// What was built, where whoever built it said so.
+const COMMIT: &str = match option_env!("GANGER_COMMIT") {
+    Some(commit) => commit,
+    None => "unknown",
+};
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Lane {
-    queue: String,
-    kind: String,
-}
+/// How the text of a scrape ends.
+const END: &str = "# EOF\n";
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct LaneOutcome {
-    queue: String,
-    kind: String,
-    outcome: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct QueueState {
-    queue: String,
-    state: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct QueueLabel {
-    queue: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct StateLabel {
-    state: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RequestLabel {
-    route: String,
-    method: String,
-    status_class: &'static str,
+/// What is known of the cluster at a scrape.
+#[derive(Clone, Copy, Debug)]
+pub enum Cluster<'a> {
+    /// This server leads and has counted: everything, and bulk operations under way.
+    Counted(&'a Gauges, &'a [(Action, usize)]),
+    /// The leader told this ([`Metrics::scrape_cluster`]).
+    Told(&'a str),
+    /// Nobody leads, or the leader did not answer in time.
+    Unknown,
 }
 
 type Times = Family<Lane, Histogram, fn() -> Histogram>;
@@ -96,23 +82,23 @@ struct Inner {
     registry: Registry,
     enqueued: Family<Lane, Counter>,
     finished: Family<LaneOutcome, Counter>,
-    attempts: Family<LaneOutcome, Counter>,
+    attempts: Family<LaneEnd, Counter>,
+    retries: Family<LaneReason, Counter>,
+    leases_expired: Family<QueueLabel, Counter>,
     wait: Times,
     run: Times,
     end_to_end: Times,
-    queue_jobs: Family<QueueState, Gauge>,
-    oldest_ready: Family<QueueLabel, Seconds>,
-    workers: Family<StateLabel, Gauge>,
-    threads: Family<StateLabel, Gauge>,
     leases_lost: Counter,
+    sessions_lost: Counter,
     commit: Histogram,
     batch: Histogram,
-    backlog: Gauge,
-    closed_keys: Gauge,
     requests: Family<RequestLabel, Histogram, fn() -> Histogram>,
     events_dropped: Counter,
+    stream_clients: Gauge,
+    cluster: ClusterGauges,
+    cluster_known: Gauge,
+    disk: disk::StoreDisk,
     leadership: Leadership,
-    operations: operations::Operations,
     lateness: Lateness,
     relay: RelayMeasures,
     queues: Names,
@@ -147,22 +133,22 @@ impl Metrics {
             enqueued: Family::default(),
             finished: Family::default(),
             attempts: Family::default(),
+            retries: Family::default(),
+            leases_expired: Family::default(),
             wait: Times::new_with_constructor(job_times),
             run: Times::new_with_constructor(job_times),
             end_to_end: Times::new_with_constructor(job_times),
-            queue_jobs: Family::default(),
-            oldest_ready: Family::default(),
-            workers: Family::default(),
-            threads: Family::default(),
             leases_lost: Counter::default(),
+            sessions_lost: Counter::default(),
             commit: Histogram::new(exponential_buckets(0.000_1, 2.0, 18)),
             batch: Histogram::new(exponential_buckets(1.0, 2.0, 15)),
-            backlog: Gauge::default(),
-            closed_keys: Gauge::default(),
             requests: Family::new_with_constructor(request_times),
             events_dropped: Counter::default(),
+            stream_clients: Gauge::default(),
+            cluster: ClusterGauges::new(),
+            cluster_known: Gauge::default(),
+            disk: disk::StoreDisk::default(),
             leadership: Leadership::default(),
-            operations: operations::Operations::default(),
             lateness: Lateness::default(),
             relay: RelayMeasures::default(),
             queues: Names::default(),
@@ -177,11 +163,6 @@ impl Metrics {
         Metrics(Arc::new(inner))
     }
 
-    /// New jobs were taken in.
-    pub fn enqueued(&self, queue: &str, kind: &str, jobs: u64) {
-        self.0.enqueued.get_or_create(&self.0.lane(queue, kind)).inc_by(jobs);
-    }
-
     /// Something happened.
     pub fn observe_event(&self, event: &Event) {
         if let Some(compat) = &self.0.compat {
@@ -194,13 +175,16 @@ impl Metrics {
                     lane.finished(&self.0, *state).inc();
                 });
             }
-            Event::Attempt { queue, kind, outcome, ran_us, waited_us, .. } => {
+            Event::Attempt { queue, kind, outcome, reason, again, ran_us, waited_us, .. } => {
                 let seconds = |us: u64| Duration::from_micros(us).as_secs_f64();
                 self.0.in_lane(queue, kind, |lane| {
                     lane.run.observe(seconds(*ran_us));
                     lane.wait.observe(seconds(*waited_us));
-                    lane.attempts(&self.0, *outcome).inc();
+                    lane.attempt_ended(&self.0, *outcome, *reason, *again);
                 });
+            }
+            Event::Worker { state: WorkerState::Lost, .. } => {
+                self.0.sessions_lost.inc();
             }
             Event::LeaseLost { .. } => {
                 self.0.leases_lost.inc();
@@ -226,8 +210,14 @@ impl Metrics {
 
     /// What became durable, by queue and kind.
     pub fn counted(&self, buckets: &[Bucket]) {
-        for bucket in buckets.iter().filter(|bucket| bucket.counts.started > 0) {
-            self.0.lateness.add(self.0.queues.bounded(bucket.queue.as_str()), &bucket.counts.wait);
+        for bucket in buckets {
+            if bucket.counts.enqueued > 0 {
+                let enqueued = bucket.counts.enqueued;
+                self.0.in_lane(&bucket.queue, &bucket.kind, |lane| _ = lane.enqueued.inc_by(enqueued));
+            }
+            if bucket.counts.started > 0 {
+                self.0.lateness.add(self.0.queues.bounded(bucket.queue.as_str()), &bucket.counts.wait);
+            }
         }
     }
 
@@ -261,9 +251,9 @@ impl Metrics {
         self.0.leadership.set(leads, term, store_up);
     }
 
-    /// Bulk operations that this server carries out, by what they do.
-    pub fn operations(&self, running: &[(ganger_core::operation::Action, usize)]) {
-        self.0.operations.set(running);
+    /// So many follow the events of this server.
+    pub fn stream_clients(&self, count: usize) {
+        self.0.stream_clients.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     /// What is counted of relayed calls.
@@ -277,60 +267,60 @@ impl Metrics {
         self.0.redis.fill(seen);
     }
 
-    /// Everything as text, with gauges as the leader counts now.
+    /// Everything that this server tells, as text.
     ///
     /// # Errors
     /// The text could not be written, which takes a bug.
-    pub fn scrape(&self, stats: Option<&Stats>, queues: Option<&[QueueView]>) -> Result<String, fmt::Error> {
+    pub fn scrape(&self, cluster: Cluster<'_>) -> Result<String, fmt::Error> {
         let _one_at_a_time = self.0.scraping.lock().unwrap_or_else(PoisonError::into_inner);
-        self.fill_queues(queues.unwrap_or_default());
-        self.fill_stats(stats);
+        let told = match cluster {
+            // Half an answer would be read as a whole one.
+            Cluster::Told(text) => text.strip_suffix(END),
+            Cluster::Counted(..) => Some(""),
+            Cluster::Unknown => None,
+        };
+        self.0.cluster_known.set(i64::from(told.is_some()));
         let mut out = String::new();
         text::encode_registry(&mut out, &self.0.registry)?;
         if let Some(compat) = &self.0.compat {
-            compat.encode(&mut out, stats)?;
+            compat.encode(&mut out)?;
         }
+        if let Cluster::Counted(gauges, operations) = cluster {
+            self.0.encode_cluster(&mut out, gauges, operations)?;
+        }
+        out.push_str(told.unwrap_or_default());
         text::encode_eof(&mut out)?;
         Ok(out)
     }
 
-    fn fill_queues(&self, queues: &[QueueView]) {
-        self.0.queue_jobs.clear();
-        self.0.oldest_ready.clear();
-        for view in queues {
-            let queue = self.0.queues.bounded(view.queue.as_str());
-            for (state, count) in State::ALL.iter().zip(view.counts) {
-                let labels = QueueState { queue: queue.clone(), state: state.as_str() };
-                self.0.queue_jobs.get_or_create(&labels).inc_by(i64::try_from(count).unwrap_or(i64::MAX));
-            }
-            let oldest = view.oldest_ready.unwrap_or_default().as_secs_f64();
-            let gauge = self.0.oldest_ready.get_or_create_owned(&QueueLabel { queue });
-            gauge.set(gauge.get().max(oldest));
-        }
-    }
-
-    fn fill_stats(&self, stats: Option<&Stats>) {
-        self.0.workers.clear();
-        self.0.threads.clear();
-        let Some(stats) = stats else { return };
-        for (state, count) in &stats.workers {
-            let labels = StateLabel { state: WorkerState::as_str(*state) };
-            self.0.workers.get_or_create(&labels).set(i64::try_from(*count).unwrap_or(i64::MAX));
-        }
-        let threads = |state, count: u64| {
-            let gauge = self.0.threads.get_or_create_owned(&StateLabel { state });
-            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
-        };
-        threads("used", stats.threads_used);
-        threads("free", stats.threads.saturating_sub(stats.threads_used));
-        self.0.closed_keys.set(i64::try_from(stats.closed_keys).unwrap_or(i64::MAX));
-        let ScheduleCounts { known, paused, overdue } = stats.schedules;
-        self.0.schedules.set(known, paused, overdue);
-        self.0.backlog.set(i64::try_from(stats.backlog).unwrap_or(i64::MAX));
+    /// What the leader tells another server: the gauges of the cluster alone.
+    ///
+    /// # Errors
+    /// The text could not be written, which takes a bug.
+    pub fn scrape_cluster(
+        &self,
+        gauges: &Gauges,
+        operations: &[(Action, usize)],
+    ) -> Result<String, fmt::Error> {
+        let _one_at_a_time = self.0.scraping.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = String::new();
+        self.0.encode_cluster(&mut out, gauges, operations)?;
+        text::encode_eof(&mut out)?;
+        Ok(out)
     }
 }
 
 impl Inner {
+    fn encode_cluster(
+        &self,
+        out: &mut String,
+        gauges: &Gauges,
+        operations: &[(Action, usize)],
+    ) -> fmt::Result {
+        self.cluster.encode(out, &self.queues, gauges, operations)?;
+        self.compat.as_ref().map_or(Ok(()), |compat| compat.encode_gauges(out, &gauges.stats))
+    }
+
     fn lane(&self, queue: &str, kind: &str) -> Lane {
         Lane { queue: self.queues.bounded(queue), kind: self.kinds.bounded(kind) }
     }
@@ -339,32 +329,34 @@ impl Inner {
         let r = &mut self.registry;
         r.register("jobs_enqueued", "Jobs taken in", self.enqueued.clone());
         r.register("jobs_finished", "Jobs that became final, by state", self.finished.clone());
-        r.register("attempts", "Attempts that ended, by outcome", self.attempts.clone());
+        r.register("attempts", "Attempts that ended, by outcome and reason", self.attempts.clone());
+        let retries = "Failed attempts after which the job runs again, by reason of the failure";
+        r.register("retries", retries, self.retries.clone());
         let s = Unit::Seconds;
         r.register_with_unit("job_wait", "From due to the start of an attempt", s.clone(), self.wait.clone());
         r.register_with_unit("job_run", "How long attempts ran", s.clone(), self.run.clone());
         r.register_with_unit("job_end_to_end", "From intake to the end", s.clone(), self.end_to_end.clone());
-        r.register("queue_jobs", "Jobs by queue and state", self.queue_jobs.clone());
-        let oldest = self.oldest_ready.clone();
-        r.register_with_unit("queue_oldest_ready_age", "Age of the first job in line", s.clone(), oldest);
-        r.register("workers", "Workers by state", self.workers.clone());
-        r.register("worker_threads", "Threads of all workers, used and free", self.threads.clone());
         r.register("leases_lost", "Reports under a lease no longer held", self.leases_lost.clone());
+        let expired = "Leases that ended because the session of their worker was closed, by queue";
+        r.register("leases_expired", expired, self.leases_expired.clone());
+        r.register("sessions_lost", "Sessions closed without a goodbye", self.sessions_lost.clone());
         r.register_with_unit("store_commit", "How long commits took", s.clone(), self.commit.clone());
         r.register("store_batch_changes", "Changes in one commit", self.batch.clone());
-        r.register("store_backlog", "Changes that wait for the next commit", self.backlog.clone());
-        r.register("closed_keys", "Keys of queues that are closed", self.closed_keys.clone());
         r.register_with_unit("api_request", "How long requests took", s, self.requests.clone());
         r.register("events_dropped", "Events not told to a slow listener", self.events_dropped.clone());
+        r.register("stream_clients", "Clients that follow live events", self.stream_clients.clone());
+        let known = "Whether the gauges of the cluster are in this scrape";
+        r.register("cluster_known", known, self.cluster_known.clone());
+        self.disk.register(r);
         self.leadership.register(r);
-        self.operations.register(r);
         self.lateness.register(r);
         self.relay.register(r);
         self.redis.register(r);
         self.schedules.register(r);
         self.reconciler.register(r);
         // An info metric gets the suffix `_info` by itself.
-        r.register("build", "The running version", Info::new([("version", version)]));
+        let build = Info::new([("version", version), ("commit", COMMIT)]);
+        r.register("build", "The running version", build);
     }
 }
 
@@ -378,31 +370,6 @@ fn job_times() -> Histogram {
 
 fn request_times() -> Histogram {
     Histogram::new([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0])
-}
-
-/// The values of one label, up to a number.
-#[derive(Default)]
-struct Names(RwLock<HashSet<String>>);
-
-impl Names {
-    fn bounded(&self, name: &str) -> String {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if known.contains(name) {
-            return name.into();
-        }
-        let full = known.len() >= LABEL_VALUES;
-        drop(known);
-        if full {
-            return OTHER.into();
-        }
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have filled it meanwhile.
-        if known.contains(name) || known.len() < LABEL_VALUES {
-            known.insert(name.into());
-            return name.into();
-        }
-        OTHER.into()
-    }
 }
 
 #[cfg(test)]

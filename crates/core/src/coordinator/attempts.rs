@@ -18,6 +18,7 @@ use crate::job::State;
 use crate::lease::Fence;
 use crate::message::{AttemptReport, CancelWhy, ToWorker};
 use crate::outcome::{Outcome, Report};
+use crate::reason::Reason;
 use crate::rules::{self, Death, Ending, Next, Standing};
 use crate::sabotage::{self, Bug};
 use crate::session::HELD_AT_MOST;
@@ -38,6 +39,7 @@ pub(crate) struct Ended {
     /// Number of the attempt, whether or not it counts.
     pub(crate) attempt: u32,
     pub(crate) outcome: Option<(Outcome, u32)>,
+    pub(crate) reason: Reason,
     pub(crate) worker: std::sync::Arc<str>,
     pub(crate) ran: Duration,
     pub(crate) waited: Duration,
@@ -123,6 +125,7 @@ impl Coordinator {
             fence: lease.fence,
             attempt: lease.attempt,
             outcome: record.as_ref().map(|r| (r.outcome, r.number)),
+            reason: Reason::of(ending),
             worker: session.worker.name.as_str().into(),
             ran,
             waited,
@@ -303,7 +306,7 @@ impl Coordinator {
         if !matches!(ended.outcome, Some((Outcome::Lost, _))) {
             self.recorded.insert(ended.fence);
         }
-        self.attempt_event(now, &ended, out);
+        out.extend(self.attempt_told(now.wall, &ended));
         let job = ended.job;
         if sabotage::active(Bug::EndCountedTwice) {
             self.lease_over(job);
@@ -332,23 +335,6 @@ impl Coordinator {
                 self.leave(now, job, state, kept, at, out);
             }
         }
-    }
-
-    fn attempt_event(&mut self, now: Now, ended: &Ended, out: &mut Vec<Output>) {
-        let Some((outcome, attempt)) = ended.outcome else { return };
-        let entry = self.jobs.get(ended.job);
-        let key = &self.classes.get(entry.class).key;
-        out.push(Output::Event(Event::Attempt {
-            job: entry.id,
-            queue: key.queue.clone(),
-            kind: key.kind.clone(),
-            attempt,
-            outcome,
-            worker: ended.worker.clone(),
-            ran_us: micros(ended.ran),
-            waited_us: micros(ended.waited),
-            at: now.wall,
-        }));
     }
 
     /// Decides that a job without a lease ends.

@@ -27,6 +27,7 @@ use crate::job::State;
 use crate::kind::KindSettings;
 use crate::name::Kind;
 use crate::outcome::Outcome;
+use crate::reason::Reason;
 use crate::sabotage::{self, Bug};
 
 impl Coordinator {
@@ -77,6 +78,7 @@ impl Ended {
             | State::Running
             | State::Retrying => Outcome::Error,
         };
-        Ended { outcome: Some((outcome, self.attempt)), after: Moved::Final { state, kept }, ..self }
+        let (outcome, reason) = (Some((outcome, self.attempt)), Reason::EndedElsewhere);
+        Ended { outcome, reason, after: Moved::Final { state, kept }, ..self }
     }
 }

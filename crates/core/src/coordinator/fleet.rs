@@ -250,6 +250,16 @@ impl Fleet {
         self.groups[group.0 as usize].members
     }
 
+    /// The free threads of shown workers, by group.
+    #[must_use]
+    pub fn free_by_group(&self) -> BTreeMap<GroupId, u64> {
+        let mut free = BTreeMap::new();
+        for member in self.members.iter().flatten().filter(|member| member.shown) {
+            *free.entry(member.group).or_default() += u64::try_from(member.free).unwrap_or(0);
+        }
+        free
+    }
+
     /// The groups that have members.
     pub fn groups(&self) -> impl Iterator<Item = (GroupId, &Signature)> + '_ {
         let all = (0..).map(GroupId).zip(&self.groups);

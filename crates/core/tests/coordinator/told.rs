@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use ganger_core::change::WorkerInfo;
+use ganger_core::coordinator::port::Ask;
+use ganger_core::outcome::{Outcome, Report};
+use ganger_core::reason::Reason;
 use ganger_core::verdict::Severity;
 
 use crate::world::{TTL, World};
@@ -86,4 +89,58 @@ fn the_verdict_follows_what_happens() {
     world.end_oldest();
     world.end_oldest();
     assert_eq!(said(&world), (Severity::Ok, "all quiet: 1 queue, nothing waits".into()));
+}
+
+/// One worker serves every queue, another only `mail`: its threads are free for `mail` alone.
+#[test]
+fn the_threads_of_a_queue_are_those_that_its_jobs_hold_and_those_that_are_free_for_it() {
+    let mut world = World::with_workers(&[4]);
+    world.join_as(WorkerInfo {
+        name: "m".into(),
+        queues: vec!["mail".parse().unwrap()],
+        kinds: vec![],
+        threads: 8,
+        labels: Default::default(),
+        version: "1".into(),
+        local: false,
+        claim: false,
+        ttl: TTL,
+    });
+    let mail = |spec: &mut ganger_core::job::JobSpec| {
+        spec.queue = "mail".parse().unwrap();
+        spec.options.threads = 2;
+    };
+    world.submit(mail);
+    world.narrow();
+    let seen = |world: &World| {
+        let queues = world.coordinator.gauges(world.now).queues;
+        let told =
+            queues.into_iter().map(|(view, threads)| (view.queue.to_string(), threads.used, threads.free));
+        told.collect::<Vec<_>>()
+    };
+    let free = 12 - 2 - 1;
+    let of_all = 4 - world.used(0);
+    assert_eq!(seen(&world), [("default".into(), 1, of_all.into()), ("mail".into(), 2, free)]);
+    while !world.running.is_empty() {
+        world.end_oldest();
+    }
+    assert_eq!(seen(&world), [("default".into(), 0, 4), ("mail".into(), 0, 12)]);
+}
+
+/// Why an attempt ended and whether its job goes on is told with it.
+#[test]
+fn an_attempt_is_told_with_its_reason_and_whether_the_job_runs_again() {
+    let mut world = World::with_workers(&[1]);
+    for (report, expected) in [
+        (Report::Ok("1".into()), (Outcome::Ok, Reason::Returned, false)),
+        (Report::Error("no".into()), (Outcome::Error, Reason::Failed, true)),
+        (Report::Fatal("no".into()), (Outcome::Error, Reason::Fatal, false)),
+        (Report::Snooze(SECOND), (Outcome::Released, Reason::Snoozed, true)),
+        (Report::Timeout, (Outcome::Timeout, Reason::TimedOut, true)),
+    ] {
+        let job = world.narrow();
+        world.end_with(0, report);
+        assert_eq!(world.ends.last(), Some(&expected));
+        world.ask(Ask::Cancel(job));
+    }
 }

@@ -12,8 +12,9 @@ use ganger_core::job::{JobSpec, State};
 use ganger_core::leadership::Reign;
 use ganger_core::message::{AttemptReport, CancelWhy, Hello, ToLeader, ToWorker, Work};
 use ganger_core::name::QueueName;
-use ganger_core::outcome::Report;
+use ganger_core::outcome::{Outcome, Report};
 use ganger_core::queue::{Policy, QueueSettings};
+use ganger_core::reason::Reason;
 use ganger_core::{JobId, Mono, Now, SessionId, Term, Wall};
 
 /// Workers ping whenever time passes, so it never runs out.
@@ -31,6 +32,8 @@ pub(crate) struct World {
     pub(crate) stopped: Vec<(JobId, CancelWhy)>,
     /// The last state that was told of each job.
     pub(crate) states: BTreeMap<JobId, State>,
+    /// How attempts ended, why, and whether their jobs go on.
+    pub(crate) ends: Vec<(Outcome, Reason, bool)>,
     /// What clients were answered last.
     pub(crate) reply: Option<Reply>,
     /// Log lines that were written.
@@ -51,6 +54,7 @@ impl World {
             jobs: 0,
             stopped: Vec::new(),
             states: BTreeMap::new(),
+            ends: Vec::new(),
             reply: None,
             logged: Vec::new(),
         }
@@ -95,6 +99,9 @@ impl World {
                     Output::StepDown { reason, .. } => panic!("stepped down: {reason}"),
                     Output::Reply(_, reply) => self.reply = Some(reply),
                     Output::Event(Event::Job { job, state, .. }) => drop(self.states.insert(job, state)),
+                    Output::Event(Event::Attempt { outcome, reason, again, .. }) => {
+                        self.ends.push((outcome, reason, again));
+                    }
                     Output::Event(_) | Output::ReadLive(_) | Output::Reconciled(_) => {}
                 }
             }

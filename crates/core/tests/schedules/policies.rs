@@ -240,7 +240,10 @@ fn while_nothing_can_be_written_it_is_overdue_and_told_once() {
     stage.seconds(100);
     assert!(stage.view().overdue.is_some(), "it is decided, but not written");
     assert_eq!(stage.coordinator.stats().schedules.overdue, 1);
+    // Its first instant was after ten seconds, and a hundred have passed.
+    assert_eq!(stage.coordinator.gauges(stage.now).schedule_lag, Duration::from_secs(90));
     stage.mend();
+    assert!(stage.coordinator.gauges(stage.now).schedule_lag < Duration::from_secs(10));
     assert_eq!(stage.told()[0], (10, "fired"));
     assert_eq!(stage.coordinator.stats().schedules.overdue, 0);
     let mut stage = with(|_| {});

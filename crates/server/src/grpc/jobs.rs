@@ -7,7 +7,7 @@ use ganger_core::change::{Intake, Submitted};
 use ganger_core::coordinator::port::Refusal;
 use ganger_core::dependency;
 use ganger_core::job::JobSpec;
-use ganger_core::name::{Kind, QueueName};
+use ganger_core::name::QueueName;
 use ganger_core::{JobId, limits};
 use ganger_proto::v1;
 use ganger_proto::v1::jobs_server::Jobs;
@@ -23,7 +23,6 @@ use crate::api::Durability;
 use crate::auth::{self, Asking};
 use crate::http::problem::{Code, Problem};
 use crate::http::{ExecToken, buffered, cursor, parents};
-use crate::metrics::Metrics;
 use crate::service::{JobView, RELATED_MAX, Service, ServiceError, WAIT_MAX};
 
 /// The door for programs.
@@ -31,7 +30,6 @@ use crate::service::{JobView, RELATED_MAX, Service, ServiceError, WAIT_MAX};
 pub(super) struct JobsDoor {
     pub(super) service: Service,
     pub(super) exec_token: Option<ExecToken>,
-    pub(super) metrics: Metrics,
 }
 
 #[tonic::async_trait]
@@ -267,17 +265,16 @@ impl JobsDoor {
                 intake::keyed(key, intake::fingerprint_of_jobs(call, &specs)?, now)?
             }
         };
-        let lanes: Vec<_> = specs.iter().map(|spec| (spec.queue.clone(), spec.kind.clone())).collect();
         // Also if a standby made it: it may send the call again, and only the ledger would notice.
         let has_key = idempotency.is_some();
         let taken = buffered::take(&self.service, durability, has_key, specs).await?;
         let specs = match taken {
             Taken::Not(specs) => specs,
-            Taken::Buffered(ids) => return Ok(self.taken_in(&lanes, created(ids), true)),
-            Taken::Durable(ids) => return Ok(self.taken_in(&lanes, created(ids), false)),
+            Taken::Buffered(ids) => return Ok(TakenIn::new(created(ids), true)),
+            Taken::Durable(ids) => return Ok(TakenIn::new(created(ids), false)),
         };
         match self.service.submit(idempotency, specs).await {
-            Ok(Submitted::Accepted(intakes)) => Ok(self.taken_in(&lanes, intakes, false)),
+            Ok(Submitted::Accepted(intakes)) => Ok(TakenIn::new(intakes, false)),
             Ok(Submitted::Replayed(intakes)) => Ok(TakenIn { intakes, replayed: true, buffered: false }),
             Ok(Submitted::NoParent(parent, place)) => Err(status(parents::missing(parent, place, base))),
             Ok(Submitted::KeyReused) => Err(status(Problem::new(
@@ -286,15 +283,6 @@ impl JobsDoor {
             ))),
             Err(error) => Err(status(error)),
         }
-    }
-
-    fn taken_in(&self, lanes: &[(QueueName, Kind)], intakes: Vec<Intake>, buffered: bool) -> TakenIn {
-        for ((queue, kind), intake) in lanes.iter().zip(&intakes) {
-            if let Intake::Created(_) = intake {
-                self.metrics.enqueued(queue.as_str(), kind.as_str(), 1);
-            }
-        }
-        TakenIn { intakes, replayed: false, buffered }
     }
 
     async fn shown(&self, id: JobId, asking: Option<&Asking>) -> Result<Response<v1::Job>, Status> {
@@ -336,6 +324,10 @@ struct TakenIn {
 }
 
 impl TakenIn {
+    fn new(intakes: Vec<Intake>, buffered: bool) -> TakenIn {
+        TakenIn { intakes, replayed: false, buffered }
+    }
+
     fn answer(&self, intake: Intake) -> v1::EnqueueResponse {
         let deduplicated = matches!(intake, Intake::Duplicate(_));
         let (id, replayed, buffered) = (intake.job().to_string(), self.replayed, self.buffered);

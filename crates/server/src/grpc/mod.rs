@@ -10,6 +10,7 @@ mod intake;
 mod jobs;
 mod keys;
 mod kinds;
+mod observe;
 mod operations;
 mod queues;
 mod read;
@@ -71,7 +72,7 @@ pub fn router(
     let worker = WorkerServer::new(worker::WorkerDoor::new(service.clone()))
         .max_decoding_message_size(MESSAGE_BYTES)
         .max_encoding_message_size(MESSAGE_BYTES);
-    let jobs = jobs::JobsDoor { service: service.clone(), exec_token: exec_token.clone(), metrics };
+    let jobs = jobs::JobsDoor { service: service.clone(), exec_token: exec_token.clone() };
     let dts = dts::DtsDoor(jobs.clone());
     let jobs = JobsServer::new(jobs).max_decoding_message_size(MESSAGE_BYTES);
     let schedules = schedules::SchedulesDoor { service: service.clone(), exec_token };
@@ -96,6 +97,7 @@ pub fn router(
         .layer(middleware::from_fn_with_state((relay, Door::Grpc), relay::through))
         .layer(middleware::from_fn_with_state((service.clone(), Door::Grpc), porter))
         .layer(middleware::from_fn(only_programs))
+        .layer(middleware::from_fn_with_state((metrics, service.clock().clone()), observe::observe))
 }
 
 /// Adds a service whose messages keep to tonic's own limit of 4 MiB.

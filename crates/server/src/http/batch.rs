@@ -57,7 +57,7 @@ async fn batch(State(app): State<App>, params: Params, request: Request) -> Answ
     auth::parents(&app.service, auth::queues(&headers), &specs, "/jobs").await?;
     let taken = buffered::take_batch(&app, durability, idempotency.is_some(), specs).await?;
     if let Some((intakes, durability)) = taken {
-        settle(&app, &mut items, &waiting, &intakes, true);
+        settle(&mut items, &waiting, &intakes);
         return Ok(Json(answer(items, durability)).into_response());
     }
     let replayed = submit(&app, idempotency, &mut items, atomic).await?;
@@ -88,7 +88,7 @@ pub(super) async fn buffered(
     let has_key = buffered::has_key(headers);
     let taken = buffered::take_batch(app, durability, has_key, specs).await?;
     Ok(taken.map(|(intakes, durability)| {
-        settle(app, &mut items, &waiting, &intakes, true);
+        settle(&mut items, &waiting, &intakes);
         Json(answer(items, durability)).into_response()
     }))
 }
@@ -223,7 +223,7 @@ async fn submit(
                 items[place.job] = Item::Refused(problem);
             }
             Ok(Submitted::Accepted(intakes)) => {
-                settle(app, items, &waiting, &intakes, true);
+                settle(items, &waiting, &intakes);
                 return Ok(false);
             }
             Ok(Submitted::Replayed(intakes)) if intakes.len() != waiting.len() && !bound => {
@@ -235,7 +235,7 @@ async fn submit(
                 return Err(jobs::key_reused());
             }
             Ok(Submitted::Replayed(intakes)) => {
-                settle(app, items, &waiting, &intakes, false);
+                settle(items, &waiting, &intakes);
                 return Ok(true);
             }
             Err(ServiceError::Refused(Refusal::QueueDraining(queue))) if !atomic && !bound => {
@@ -261,11 +261,8 @@ fn waiting(items: &[Item]) -> (Vec<usize>, Vec<JobSpec>) {
     waiting.unzip()
 }
 
-fn settle(app: &App, items: &mut [Item], waiting: &[usize], intakes: &[Intake], count: bool) {
+fn settle(items: &mut [Item], waiting: &[usize], intakes: &[Intake]) {
     for (index, intake) in waiting.iter().zip(intakes) {
-        if let (true, Item::Waiting(spec), Intake::Created(_)) = (count, &items[*index], intake) {
-            app.options.metrics.enqueued(spec.queue.as_str(), spec.kind.as_str(), 1);
-        }
         items[*index] = Item::Taken(*intake);
     }
 }

@@ -258,6 +258,11 @@ impl Hub {
         Some(Subscription { gap, missed, live, counts, stopping, seat })
     }
 
+    /// So many follow.
+    pub(super) fn clients(&self) -> usize {
+        self.0.clients.load(Ordering::Relaxed)
+    }
+
     /// Notes that a client was too slow.
     pub(super) fn lagged(&self, missed: u64) {
         self.0.metrics.events_dropped(missed);
@@ -327,6 +332,7 @@ impl Drop for Seat {
 mod tests {
     use super::*;
     use crate::http::tests::options;
+    use crate::metrics::Cluster;
     use ganger_core::Wall;
 
     fn run(first: u64, length: usize) -> Arc<Run> {
@@ -422,7 +428,7 @@ mod tests {
         assert!(matches!(client.live.try_recv(), Ok(Live::Missed(None))));
         assert!(matches!(client.live.try_recv(), Ok(Live::Told(told)) if told.id.number == 8));
         assert_eq!(hub.ring().epoch, epoch + 1, "its numbers are not ours, even if they fit");
-        let metrics = options.metrics.scrape(None, None).unwrap();
+        let metrics = options.metrics.scrape(Cluster::Unknown).unwrap();
         assert!(metrics.contains("ganger_leases_lost_total 0"), "{metrics}");
         hub.hear(Fed::Events(event(11)));
         let back = hub.subscribe(Some(EventId { epoch: epoch + 1, number: 8 })).unwrap();

@@ -1,4 +1,4 @@
-//! `/livez`, `/readyz` and `/metrics`.
+//! `/livez` and `/readyz`.
 
 use axum::Json;
 use axum::extract::State;
@@ -9,14 +9,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::App;
-use super::problem::{Code, Problem};
 use super::request::{Answer, Params};
 use crate::api::{CheckBody, ReadyBody};
-use crate::metrics::CONTENT_TYPE;
 use crate::service::Check;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(livez)).routes(routes!(readyz)).routes(routes!(metrics))
+    OpenApiRouter::new().routes(routes!(livez)).routes(routes!(readyz))
 }
 
 /// Tell whether the process lives
@@ -51,26 +49,6 @@ async fn readyz(State(app): State<App>, params: Params, headers: HeaderMap) -> A
     let plain = ready && checks.iter().all(|check| check.warning.is_none());
     let text = if plain && !params.flag("verbose") { "ok\n".into() } else { listed(ready, &checks) };
     Ok((status, text).into_response())
-}
-
-/// Get the metrics
-///
-/// In the OpenMetrics text format, for Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "health",
-    responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
-async fn metrics(State(app): State<App>, params: Params) -> Answer {
-    params.only(&[])?;
-    let (stats, queues) = tokio::join!(app.service.stats(), app.service.queues());
-    let standing = app.service.standing(stats.as_ref().ok());
-    app.options.metrics.leadership(standing.leads, standing.term, standing.store_up);
-    app.options.metrics.operations(&app.service.operations_running());
-    if let Some(accelerator) = app.service.accelerator() {
-        app.options.metrics.accelerated(accelerator.seen().await);
-    }
-    // Without a leader the gauges are unknown, but what was counted is still worth reading.
-    let text = app.options.metrics.scrape(stats.ok().as_ref(), queues.ok().as_deref());
-    let text = text.map_err(|_| Problem::new(Code::Internal, "the metrics could not be written"))?;
-    Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
 }
 
 fn body(ready: bool, checks: &[Check], now: Wall) -> ReadyBody {

@@ -256,11 +256,6 @@ async fn submit(
         let specs: Vec<JobSpec> = jobs.iter().map(|(_, spec)| spec.clone()).collect();
         match app.service.submit(key.clone(), specs).await {
             Ok(Submitted::Accepted(intakes)) => {
-                for ((_, spec), intake) in jobs.iter().zip(&intakes) {
-                    if matches!(intake, Intake::Created(_)) {
-                        app.options.metrics.enqueued(spec.queue.as_str(), spec.kind.as_str(), 1);
-                    }
-                }
                 tally.taken(&intakes);
                 return Ok(());
             }

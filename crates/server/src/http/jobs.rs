@@ -69,8 +69,8 @@ async fn submit(State(app): State<App>, params: Params, request: Request) -> Ans
     let receipt = Receipt::of(&spec);
     let specs = match buffered::take(&app.service, durability, idempotency.is_some(), vec![spec]).await? {
         Taken::Not(specs) => specs,
-        Taken::Buffered(ids) => return taken_in(&app, receipt, &ids, Durability::Buffered),
-        Taken::Durable(ids) => return taken_in(&app, receipt, &ids, Durability::Durable),
+        Taken::Buffered(ids) => return taken_in(receipt, &ids, Durability::Buffered),
+        Taken::Durable(ids) => return taken_in(receipt, &ids, Durability::Durable),
     };
     let (intakes, replayed) = match app.service.submit(idempotency, specs).await? {
         Submitted::Accepted(intakes) => (intakes, false),
@@ -80,12 +80,7 @@ async fn submit(State(app): State<App>, params: Params, request: Request) -> Ans
     };
     let Some(intake) = intakes.first().copied() else { return Err(unanswered()) };
     let mut response = match intake {
-        Intake::Created(id) => {
-            if !replayed {
-                app.options.metrics.enqueued(receipt.queue.as_str(), receipt.kind.as_str(), 1);
-            }
-            (StatusCode::CREATED, Json(receipt.created(id))).into_response()
-        }
+        Intake::Created(id) => (StatusCode::CREATED, Json(receipt.created(id))).into_response(),
         Intake::Duplicate(id) => {
             let queues = auth::queues(&headers);
             (StatusCode::OK, Json(receipt.duplicate(&app, id, queues).await)).into_response()
@@ -114,15 +109,14 @@ pub(super) async fn buffered(
     let receipt = Receipt::of(&spec);
     match buffered::take(&app.service, durability, has_key, vec![spec]).await? {
         Taken::Not(_) => Ok(None),
-        Taken::Buffered(ids) => taken_in(app, receipt, &ids, Durability::Buffered).map(Some),
-        Taken::Durable(ids) => taken_in(app, receipt, &ids, Durability::Durable).map(Some),
+        Taken::Buffered(ids) => taken_in(receipt, &ids, Durability::Buffered).map(Some),
+        Taken::Durable(ids) => taken_in(receipt, &ids, Durability::Durable).map(Some),
     }
 }
 
 /// The answer to a job that came by the buffer.
-fn taken_in(app: &App, receipt: Receipt, ids: &[JobId], durability: Durability) -> Answer {
+fn taken_in(receipt: Receipt, ids: &[JobId], durability: Durability) -> Answer {
     let Some(id) = ids.first().copied() else { return Err(unanswered()) };
-    app.options.metrics.enqueued(receipt.queue.as_str(), receipt.kind.as_str(), 1);
     let status = match durability {
         Durability::Durable => StatusCode::CREATED,
         Durability::Buffered => StatusCode::ACCEPTED,

@@ -49,6 +49,7 @@ mod request;
 mod scaling;
 mod schedule_intake;
 mod schedules;
+mod scrape;
 mod shown;
 mod stats;
 mod timeseries;

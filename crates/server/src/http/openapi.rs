@@ -15,7 +15,7 @@ use super::compat::{self, Profiles};
 use super::problem::PROBLEM_JSON;
 use super::{
     App, audit, auth, batch, claim, cluster, event_stream, export, failures, health, histogram, import,
-    job_reads, jobs, keys, kinds, list, operations, page, queues, related, scaling, schedules, stats,
+    job_reads, jobs, keys, kinds, list, operations, page, queues, related, scaling, schedules, scrape, stats,
     timeseries, tokens, users, views, workers,
 };
 use crate::auth::Auth;
@@ -61,6 +61,7 @@ pub(super) fn routes(doors: Profiles) -> OpenApiRouter<App> {
         .merge(tokens::routes())
         .merge(event_stream::routes())
         .merge(health::routes())
+        .merge(scrape::routes())
         .merge(page::routes())
         .merge(compat::routes(doors))
         .merge(OpenApiRouter::with_openapi(claim::Described::openapi()))

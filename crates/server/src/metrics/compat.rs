@@ -20,7 +20,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::{LABEL_VALUES, OTHER, StateLabel};
+use super::labels::{LABEL_VALUES, OTHER, StateLabel};
 
 /// States of a worker that the dashboards know.
 const WORKER_STATES: [&str; 3] = ["available", "busy", "unavailable"];
@@ -42,6 +42,8 @@ struct WorkerUrl {
 /// Everything that the original counted.
 pub(super) struct Compat {
     registry: Registry,
+    /// Those that only the leader can count.
+    gauges: Registry,
     ends: Ends,
     workers: Family<StateLabel, Gauge>,
     in_queue: Gauge,
@@ -76,6 +78,7 @@ impl Compat {
             ends: Ends::registered(&mut registry),
             retries: Retries::registered(&mut registry),
             registry,
+            gauges: Registry::default(),
             workers: Family::default(),
             in_queue: Gauge::default(),
             in_dlq: Gauge::default(),
@@ -89,10 +92,11 @@ impl Compat {
     }
 
     fn register(&mut self) {
+        let g = &mut self.gauges;
+        g.register("workers_active", "Workers by state", self.workers.clone());
+        g.register("jobs_in_queue", "Jobs that wait, for whatever reason", self.in_queue.clone());
+        g.register("jobs_in_dlq", "Dead jobs", self.in_dlq.clone());
         let r = &mut self.registry;
-        r.register("workers_active", "Workers by state", self.workers.clone());
-        r.register("jobs_in_queue", "Jobs that wait, for whatever reason", self.in_queue.clone());
-        r.register("jobs_in_dlq", "Dead jobs", self.in_dlq.clone());
         let help = "How long attempts ran, by worker";
         r.register_with_unit("job_processing_duration", help, Unit::Seconds, self.processing.clone());
         let help = "Attempts whose worker was not heard of any more";
@@ -133,12 +137,15 @@ impl Compat {
         }
     }
 
-    /// Writes everything, with gauges as the leader counts now.
-    pub(super) fn encode(&self, out: &mut String, stats: Option<&Stats>) -> fmt::Result {
-        if let Some(stats) = stats {
-            self.fill(stats);
-        }
+    /// Writes what this server counted.
+    pub(super) fn encode(&self, out: &mut String) -> fmt::Result {
         text::encode_registry(out, &self.registry)
+    }
+
+    /// Writes the gauges as the leader counts now.
+    pub(super) fn encode_gauges(&self, out: &mut String, stats: &Stats) -> fmt::Result {
+        self.fill(stats);
+        text::encode_registry(out, &self.gauges)
     }
 
     fn fill(&self, stats: &Stats) {
@@ -233,6 +240,8 @@ mod tests {
             kind,
             attempt,
             outcome,
+            reason: ganger_core::reason::Reason::Failed,
+            again: false,
             worker,
             ran_us: 7_000_000,
             waited_us: 0,
@@ -247,7 +256,8 @@ mod tests {
 
     fn text(compat: &Compat, stats: Option<&Stats>) -> String {
         let mut out = String::new();
-        compat.encode(&mut out, stats).unwrap();
+        compat.encode(&mut out).unwrap();
+        stats.map_or(Ok(()), |stats| compat.encode_gauges(&mut out, stats)).unwrap();
         out
     }
 

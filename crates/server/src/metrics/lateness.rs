@@ -12,7 +12,7 @@ use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::QueueLabel;
+use super::labels::QueueLabel;
 
 /// A histogram for each queue.
 #[derive(Clone, Debug, Default)]

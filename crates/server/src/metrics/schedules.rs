@@ -6,7 +6,6 @@ use ganger_core::schedule::ledger::{Cause, Fate};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
@@ -25,9 +24,6 @@ pub(super) struct Schedules {
     occurrences: Family<Decided, Counter>,
     lateness: Histogram,
     overdue_told: Counter,
-    known: Gauge,
-    paused: Gauge,
-    overdue: Gauge,
 }
 
 impl Default for Schedules {
@@ -36,9 +32,6 @@ impl Default for Schedules {
             occurrences: Family::default(),
             lateness: Histogram::new(LATENESS),
             overdue_told: Counter::default(),
-            known: Gauge::default(),
-            paused: Gauge::default(),
-            overdue: Gauge::default(),
         }
     }
 }
@@ -57,13 +50,6 @@ impl Schedules {
         );
         let told = "Times that an instant was due for long and could not be decided";
         r.register("schedule_overdue_events", told, self.overdue_told.clone());
-        r.register("schedules", "Schedules there are", self.known.clone());
-        r.register("schedules_paused", "Schedules that are paused", self.paused.clone());
-        r.register(
-            "schedules_overdue",
-            "Schedules with an instant that is due for long",
-            self.overdue.clone(),
-        );
     }
 
     /// An occurrence was decided.
@@ -82,13 +68,5 @@ impl Schedules {
     /// A schedule could not be decided for long.
     pub(super) fn overdue(&self) {
         self.overdue_told.inc();
-    }
-
-    /// How many there are, paused and overdue.
-    pub(super) fn set(&self, known: usize, paused: usize, overdue: usize) {
-        let gauge = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
-        self.known.set(gauge(known));
-        self.paused.set(gauge(paused));
-        self.overdue.set(gauge(overdue));
     }
 }

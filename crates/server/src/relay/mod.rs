@@ -28,6 +28,7 @@ mod measures;
 mod message;
 mod pool;
 mod route;
+mod scrape;
 mod seal;
 mod seen;
 mod upstream;
@@ -63,6 +64,7 @@ use measures::Ended;
 use message::{About, Told};
 
 pub(crate) use route::{Place, Route};
+pub(crate) use scrape::LeaderTold;
 use seal::{Refused, SEAL, Seal};
 use upstream::{Carried, Upstream};
 
@@ -209,6 +211,9 @@ pub async fn through(State((relay, door)): State<(Relay, Door)>, request: Reques
     }
     if relay.leads() {
         return relay.here(request, next).await;
+    }
+    if request.uri().path() == scrape::METRICS && request.extensions().get::<Relayed>().is_none() {
+        return next.run(relay.with_gauges(request).await).await;
     }
     let route = Route::of(request.method(), request.uri());
     if request.uri().path() == EVENTS && relay.service.knows_events() {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ganger_core::Wall;
+use ganger_core::coordinator::gauges::Gauges;
 use ganger_core::coordinator::view::Stats;
 use ganger_core::job::SpecError;
 use ganger_core::timeline::{SHORTEST_STEP, Span, SpanError, Timeline};
@@ -41,6 +42,14 @@ impl Service {
     /// There is no leader.
     pub async fn stats_and_verdict(&self) -> Answer<(Stats, Verdict)> {
         self.look(|c, now| (c.stats(), c.verdict(now))).await
+    }
+
+    /// Everything that a scrape shows of the cluster, at one moment.
+    ///
+    /// # Errors
+    /// This server does not lead.
+    pub async fn gauges(&self) -> Answer<Gauges> {
+        self.look(|c, now| c.gauges(now)).await
     }
 
     /// What happened over time. Any server can tell, whoever leads.

@@ -115,6 +115,8 @@ async fn one_server_leads_and_the_others_follow_and_every_one_tells_so() {
     assert!(ready.contains(&format!("follows {} in term {term}", alice.name())), "{ready}");
     let (_, metrics) = bob.get("/metrics").await;
     assert!(metrics.contains("ganger_leader 0\n") && metrics.contains("ganger_store_up 1\n"), "{metrics}");
+    let queued = "ganger_queue_jobs{queue=\"default\",state=\"queued\"} 1\n";
+    assert!(metrics.contains("ganger_cluster_known 1\n") && metrics.contains(queued), "{metrics}");
     eventually("a renewal", || async {
         let (_, metrics) = alice.get("/metrics").await;
         assert!(metrics.contains("ganger_leader 1\n"), "{metrics}");

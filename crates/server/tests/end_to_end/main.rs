@@ -7,6 +7,7 @@ mod common;
 mod doubt;
 mod faults;
 mod faulty;
+mod gauges;
 mod life_of_a_job;
 mod link;
 mod metrics;

@@ -23,10 +23,7 @@ async fn workers(url: &str, state: &str) -> f64 {
 
 /// Threads, used and free.
 async fn threads(url: &str) -> (f64, f64) {
-    (
-        told(url, "ganger_worker_threads{state=\"used\"}").await,
-        told(url, "ganger_worker_threads{state=\"free\"}").await,
-    )
+    (told(url, "ganger_threads{state=\"used\"}").await, told(url, "ganger_threads{state=\"free\"}").await)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -78,10 +75,11 @@ async fn a_report_under_a_lost_lease_is_counted_and_one_under_a_held_lease_is_no
     eventually("the late report", || async { told(&url, "ganger_leases_lost_total").await == 1.0 }).await;
     other.report(&held, Report::Ok("true".into())).await;
     other.acknowledged(&held).await;
-    let ok = "ganger_attempts_total{queue=\"default\",kind=\"x\",outcome=\"ok\"}";
+    let ok = "ganger_attempts_total{queue=\"default\",kind=\"x\",outcome=\"ok\",reason=\"returned\"}";
     eventually("the good report", || async { metric(&url, ok).await == Some(1.0) }).await;
     assert_eq!(told(&url, "ganger_leases_lost_total").await, 1.0);
-    let attempts = "ganger_attempts_total{queue=\"default\",kind=\"x\",outcome=\"lost\"}";
+    let attempts =
+        "ganger_attempts_total{queue=\"default\",kind=\"x\",outcome=\"lost\",reason=\"session_closed\"}";
     assert_eq!(told(&url, attempts).await, 1.0);
     server.stop().await;
 }

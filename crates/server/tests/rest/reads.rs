@@ -139,7 +139,7 @@ async fn each_basic_metric_moves_when_what_it_counts_happens() {
     let _: Value = site.read(&format!("/v1/jobs/{id}?wait=20s")).await;
     for line in [
         format!("ganger_jobs_finished_total{{{lane},outcome=\"succeeded\"}}"),
-        format!("ganger_attempts_total{{{lane},outcome=\"ok\"}}"),
+        format!("ganger_attempts_total{{{lane},outcome=\"ok\",reason=\"returned\"}}"),
         format!("ganger_job_wait_seconds_count{{{lane}}}"),
         format!("ganger_job_run_seconds_count{{{lane}}}"),
         format!("ganger_job_end_to_end_seconds_count{{{lane}}}"),
@@ -157,5 +157,6 @@ async fn each_basic_metric_moves_when_what_it_counts_happens() {
     let answer = site.post(&format!("/v1/leases/{lost}:complete"), "{}").send().await.unwrap();
     assert_eq!(answer.status(), StatusCode::CONFLICT);
     site.report(&again, "complete", &json!({})).await;
-    moves(&site, &format!("ganger_attempts_total{{{lane},outcome=\"lost\"}}")).await;
+    moves(&site, &format!("ganger_attempts_total{{{lane},outcome=\"lost\",reason=\"session_closed\"}}"))
+        .await;
 }

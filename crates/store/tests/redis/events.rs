@@ -5,6 +5,7 @@ use ganger_core::job::State;
 use ganger_core::lease::Fence;
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::outcome::Outcome;
+use ganger_core::reason::Reason;
 use ganger_core::{SessionId, Term, Wall};
 use ganger_store::redis::events::{Heard, Subscription};
 use ganger_store::testing;
@@ -34,6 +35,8 @@ fn events() -> Vec<Event> {
             kind,
             attempt: 1,
             outcome: Outcome::Timeout,
+            reason: Reason::DidNotStop,
+            again: true,
             worker: "w".into(),
             ran_us: 5,
             waited_us: 6,

@@ -11,6 +11,7 @@ pub mod port;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::coordinator::port::{ScheduleView, Ticket};
 use crate::coordinator::view::ScheduleCounts;
@@ -198,6 +199,12 @@ impl Schedules {
         let known = self.by_name.len();
         let paused = self.entries.iter().filter(|(_, entry)| entry.record.schedule.paused).count();
         ScheduleCounts { known, paused, overdue: self.overdue }
+    }
+
+    /// For how long the first instant that is not decided yet has been due.
+    pub(crate) fn lag(&self, now: Wall) -> Duration {
+        let first = self.due.first().into_iter().chain(self.held.first()).map(|(at, _)| *at).min();
+        first.map_or(Duration::ZERO, |at| now.since(at))
     }
 
     fn disarm(&mut self, slot: u32) {

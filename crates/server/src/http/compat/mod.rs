@@ -86,19 +86,13 @@ async fn taken_in(
         .map_err(|error| Problem::new(Code::Internal, format!("the job could not be written: {error}")))?;
     let (spec, _) = intake::job_alone(&text, "", jobs::context(app, headers, now))?;
     let idempotency = request::idempotency(headers, now, route, bytes)?;
-    let (queue, kind) = (spec.queue.clone(), spec.kind.clone());
-    let (intakes, replayed) = match app.service.submit(idempotency, vec![spec]).await? {
-        Submitted::Accepted(intakes) => (intakes, false),
-        Submitted::Replayed(intakes) => (intakes, true),
+    let intakes = match app.service.submit(idempotency, vec![spec]).await? {
+        Submitted::Accepted(intakes) | Submitted::Replayed(intakes) => intakes,
         Submitted::KeyReused => return Err(jobs::key_reused()),
         Submitted::NoParent(parent, place) => return Err(parents::missing(parent, place, "")),
     };
     let intake = intakes.first().copied();
-    let intake = intake.ok_or_else(|| Problem::new(Code::Internal, "the submission was not answered"))?;
-    if !replayed && matches!(intake, Intake::Created(_)) {
-        app.options.metrics.enqueued(queue.as_str(), kind.as_str(), 1);
-    }
-    Ok(intake)
+    intake.ok_or_else(|| Problem::new(Code::Internal, "the submission was not answered"))
 }
 
 /// Says where the page after that job is.
