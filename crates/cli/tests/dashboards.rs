@@ -86,6 +86,38 @@ fn the_series_of_a_query_are_found() {
     assert_eq!(found, ["ganger_a_total{x=~\"ganger_b\",y=\"1\"}", "ganger_c", "up{job='x'}"]);
 }
 
+/// What can be seen of a dashboard without Grafana: its rows, that no panel lies on another, and that links lead to a search
+/// that the server understands.
+#[test]
+fn the_dashboards_are_laid_out_and_their_links_are_searches() {
+    for (name, rows) in [
+        ("overview", &["Health", "Flow", "Latency", "Failures", "Workers", "Store"][..]),
+        ("queue", &["Health", "Flow", "Latency", "Failures", "Workers"]),
+    ] {
+        let board = queries::dashboard(name);
+        let panels = board["panels"].as_array().expect("panels").clone();
+        let titles = panels.iter().filter(|panel| panel["type"] == "row").map(|row| row["title"].clone());
+        assert_eq!(titles.collect::<Vec<_>>(), rows);
+        let mut taken = BTreeSet::new();
+        for panel in &panels {
+            let place = |side: &str| panel["gridPos"][side].as_u64().expect("a place");
+            let (x, y, w, h) = (place("x"), place("y"), place("w"), place("h"));
+            assert!(x + w <= 24, "{}", panel["title"]);
+            let cells = (y..y + h).flat_map(|row| (x..x + w).map(move |column| (row, column)));
+            assert!(cells.into_iter().all(|cell| taken.insert(cell)), "{} lies on another", panel["title"]);
+            assert!(panel["type"] == "row" || panel["description"].is_string(), "{}", panel["title"]);
+            for link in panel["fieldConfig"]["defaults"]["links"].as_array().into_iter().flatten() {
+                let url = link["url"].as_str().expect("a link has an address");
+                let search = url.strip_prefix("${ui}/ui/jobs?q=").expect("it leads to jobs");
+                let search = search.replace("${__field.labels.queue:percentencode}", "mail");
+                let search = search.replace("${__field.labels.kind:percentencode}", "email.send");
+                let search = search.replace("%3A", ":").replace("%20", " ");
+                assert!(ganger_core::filter::Filter::parse(&search).is_ok(), "{search}");
+            }
+        }
+    }
+}
+
 #[test]
 fn every_alert_is_raised_when_it_should_be_and_not_when_it_should_not() {
     let directory = deploy().join("prometheus");
@@ -159,6 +191,8 @@ fn under_load(server: &Instance, prometheus: &Prometheus) -> Process {
     eventually("the doomed worker runs its job", || {
         (server.json(&["job", "get", &held])["state"] == "running").then_some(())
     });
+    // Prometheus counts from the first value that it has seen: that should be zero, here and below.
+    is_seen(prometheus, "ganger_leases_expired_total{queue=\"doomed\"}");
     doomed.0.kill().expect("it can be killed");
     let schedule = ["schedule", "create", "tick", "--every", "1s", "--kind", "noop", "--queue", "mail"];
     let made = server.ganger(&schedule);
@@ -180,12 +214,14 @@ fn under_load(server: &Instance, prometheus: &Prometheus) -> Process {
         ]);
     }
     server.enqueue(&["noop", "-q", "nobody"]);
-    // Prometheus counts from the first value that it has seen: that should be zero.
-    eventually("the lanes are seen before they work", || {
-        let seen = prometheus.query("ganger_attempts_total{queue=\"mail\",kind=\"sleep\"}");
-        seen.is_ok_and(|series| !series.is_empty()).then_some(())
-    });
+    is_seen(prometheus, "ganger_attempts_total{queue=\"mail\",kind=\"sleep\"}");
     server.worker(&["start", "--queue", "mail", "--queue", "doomed", "--threads", "4"])
+}
+
+fn is_seen(prometheus: &Prometheus, series: &str) {
+    eventually("it is seen before it moves", || {
+        prometheus.query(series).is_ok_and(|seen| !seen.is_empty()).then_some(())
+    });
 }
 
 fn not_above_zero(prometheus: &Prometheus, query: &&str) -> Option<String> {

@@ -21,11 +21,16 @@ pub(crate) struct Query {
     pub(crate) may_be_empty: bool,
 }
 
-/// Every query of a dashboard: panels, variables, annotations.
-pub(crate) fn of_dashboard(name: &str) -> Vec<Query> {
+/// A dashboard as it ships.
+pub(crate) fn dashboard(name: &str) -> Value {
     let path = deploy().join(format!("grafana/dashboards/{name}.json"));
     let text = std::fs::read_to_string(path).expect("the dashboard ships");
-    let board: Value = serde_json::from_str(&text).expect("a dashboard is JSON");
+    serde_json::from_str(&text).expect("a dashboard is JSON")
+}
+
+/// Every query of a dashboard: panels, variables, annotations.
+pub(crate) fn of_dashboard(name: &str) -> Vec<Query> {
+    let board = dashboard(name);
     let mut queries = Vec::new();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     for panel in list(&board["panels"]).iter().flat_map(|p| [vec![p.clone()], list(&p["panels"])].concat()) {

@@ -24,6 +24,9 @@ pub(super) enum Ended {
 }
 
 impl Ended {
+    const ALL: [Ended; 6] =
+        [Ended::Answered, Ended::Here, Ended::NoLeader, Ended::Unknown, Ended::Overloaded, Ended::BadBody];
+
     const fn as_str(self) -> &'static str {
         match self {
             Ended::Answered => "answered",
@@ -62,6 +65,9 @@ impl RelayMeasures {
             "Calls taken in for the leader, by outcome",
             self.requests.clone(),
         );
+        for outcome in Ended::ALL {
+            let _ = self.requests.get_or_create(&OutcomeLabel { outcome: outcome.as_str() });
+        }
         registry.register(
             "relay_refused",
             "Relayed requests with a seal that is not valid",

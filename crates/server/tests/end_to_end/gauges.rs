@@ -1,14 +1,18 @@
 //! The gauges of the cluster and the metrics of doors, each moved by what it tells.
 
+use std::sync::Arc;
+
 use ganger_core::outcome::Report;
 use ganger_proto::v1;
 use ganger_proto::v1::jobs_client::JobsClient;
+use ganger_server::auth::AuthOptions;
 use ganger_server::testing;
+use ganger_store::{MemoryStore, Store};
 use serde_json::json;
 
 use crate::common::{eventually, metric, metrics, spec, submit};
 use crate::faulty::{Fault, FaultyStore};
-use crate::relay::{pair, post};
+use crate::relay::{self, LEADER, SECRET, pair, post};
 use crate::worker::Worker;
 
 async fn reads(url: &str, name: &str, value: f64) {
@@ -97,6 +101,26 @@ async fn a_standby_tells_the_gauges_of_the_leader_and_counts_nothing_twice() {
     reads(&standby, "ganger_cluster_known", 0.0).await;
     assert_eq!(metric(&standby, queued).await, None, "what nobody knows is not told");
     pair.standby.stop().await;
+}
+
+/// Who measures the standby from its own machine has no token; that the standby may ask the leader all the same, its seal shows.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_standby_that_knows_the_secret_needs_no_token_of_its_client_for_the_gauges() {
+    for (secret, known) in [(Some(SECRET.to_owned()), 1.0), (None, 0.0)] {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let asking = |name: &str| {
+            let mut options = relay::server(name, &store);
+            options.auth = AuthOptions::Required { jwt_secret: None, first_token: Arc::new(|_| Ok(())) };
+            options.cluster_secret = secret.clone();
+            options
+        };
+        let leader = testing::start_with(asking(LEADER)).await;
+        let standby = testing::standby(asking("standby-1")).await;
+        standby.follow(LEADER, &leader.url());
+        reads(&standby.url(), "ganger_cluster_known", known).await;
+        standby.stop().await;
+        leader.stop().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
