@@ -29,7 +29,7 @@ pub(crate) fn metrics(chapter: &str) -> Vec<Metric> {
     rows.map(read).collect()
 }
 
-/// Those of a scrape.
+/// Those of a scrape, without what other schedulers called theirs.
 pub(crate) fn exported(text: &str) -> Vec<Metric> {
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
     let read = |(name, sort): (&str, &str)| Metric {
@@ -37,7 +37,7 @@ pub(crate) fn exported(text: &str) -> Vec<Metric> {
         sort: sort.to_owned(),
         labels: text.lines().find_map(|line| labels_of(line, name)),
     };
-    types.map(read).collect()
+    types.filter(|(name, _)| name.starts_with("ganger_")).map(read).collect()
 }
 
 /// The labels of a sample of this metric, without the bounds of a histogram.

@@ -34,6 +34,7 @@ async fn metrics(State(app): State<App>, params: Params, request: Request) -> An
         let standing = app.service.standing(gauges.as_ref().ok().map(|gauges| &gauges.stats));
         metrics.leadership(standing.leads, standing.term, standing.store_up);
         metrics.stream_clients(app.events.clients());
+        metrics.disk(app.service.disk().await);
         if let Some(accelerator) = app.service.accelerator() {
             metrics.accelerated(accelerator.seen().await);
         }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ganger_core::disk::Disk;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -11,15 +12,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 /// The room on it, as it was at the last scrape.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StoreDisk(Arc<Mutex<Option<Room>>>);
-
-/// Room on a disk, in bytes.
-#[derive(Clone, Copy, Debug)]
-struct Room {
-    free: u64,
-    total: u64,
-    used: u64,
-}
+pub(super) struct StoreDisk(Arc<Mutex<Option<Disk>>>);
 
 impl StoreDisk {
     pub(super) fn register(&self, registry: &mut Registry) {
@@ -28,21 +21,21 @@ impl StoreDisk {
 }
 
 impl super::Metrics {
-    /// How much room there is for the store, free and in all, and how much the store itself takes up.
-    pub fn disk(&self, free: u64, total: u64, used: u64) {
-        *self.0.disk.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Room { free, total, used });
+    /// How much room there is for the store; nothing where nobody can say.
+    pub fn disk(&self, disk: Option<Disk>) {
+        *self.0.disk.0.lock().unwrap_or_else(PoisonError::into_inner) = disk;
     }
 }
 
 impl Collector for StoreDisk {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        let Some(room) = *self.0.lock().unwrap_or_else(PoisonError::into_inner) else { return Ok(()) };
+        let Some(disk) = *self.0.lock().unwrap_or_else(PoisonError::into_inner) else { return Ok(()) };
         let mut gauge = |name, help, value: u64| {
             let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));
             gauge.encode(encoder.encode_descriptor(name, help, Some(&Unit::Bytes), MetricType::Gauge)?)
         };
-        gauge("store_disk_free", "Room that is left on the disk of the store", room.free)?;
-        gauge("store_disk_total", "Size of the disk of the store", room.total)?;
-        gauge("store_disk_used", "What the store takes up of it", room.used)
+        gauge("store_disk_free", "Room that is left on the disk of the store", disk.free_bytes)?;
+        gauge("store_disk_total", "Size of the disk of the store", disk.total_bytes)?;
+        gauge("store_disk_used", "What the store takes up of it", disk.used_bytes)
     }
 }

@@ -12,6 +12,9 @@ use prometheus_client::registry::Registry;
 /// Upper bounds of how late occurrences are decided, in seconds.
 const LATENESS: [f64; 10] = [0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 600.0, 3600.0];
 
+/// What became of an occurrence that made a job.
+const FIRED: &str = "fired";
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Decided {
     cause: &'static str,
@@ -48,6 +51,8 @@ impl Schedules {
             "Time between the instant of an occurrence and the decision about it",
             self.lateness.clone(),
         );
+        // A rate sees the first one only if there was a zero before it.
+        let _ = self.occurrences.get_or_create(&Decided { cause: Cause::Schedule.as_str(), fate: FIRED });
         let told = "Times that an instant was due for long and could not be decided";
         r.register("schedule_overdue_events", told, self.overdue_told.clone());
     }
@@ -55,12 +60,12 @@ impl Schedules {
     /// An occurrence was decided.
     pub(super) fn decided(&self, fate: &Fate, cause: Cause, late_us: u64) {
         let (fate, count) = match fate {
-            Fate::Fired(_) => ("fired", 1),
+            Fate::Fired(_) => (FIRED, 1),
             Fate::Waiting => ("waiting", 1),
             Fate::Skipped(skip) => (skip.why.as_str(), skip.count),
         };
         self.occurrences.get_or_create(&Decided { cause: cause.as_str(), fate }).inc_by(count);
-        if cause == Cause::Schedule && fate == "fired" {
+        if cause == Cause::Schedule && fate == FIRED {
             self.lateness.observe(Duration::from_micros(late_us).as_secs_f64());
         }
     }

@@ -4,6 +4,7 @@ use super::labels::LABEL_VALUES;
 use super::*;
 use ganger_core::coordinator::gauges::QueueThreads;
 use ganger_core::coordinator::view::{QueueView, ScheduleCounts, Stats};
+use ganger_core::disk::Disk;
 use ganger_core::job::State;
 use ganger_core::minutes::Counts;
 use ganger_core::outcome::Outcome;
@@ -112,7 +113,7 @@ fn what_is_counted_is_there_under_its_names() {
     metrics.leadership(true, 4, false);
     metrics.commit(Duration::from_millis(2), 30);
     metrics.stream_clients(2);
-    metrics.disk(5, 100, 3);
+    metrics.disk(Some(Disk { free_bytes: 5, total_bytes: 100, used_bytes: 3 }));
     metrics.request("/v1/jobs/{id}", &Method::GET, StatusCode::OK, Duration::from_millis(1));
     metrics.observe_event(&ended(Outcome::Ok, Reason::Returned, false));
     metrics.observe_event(&ended(Outcome::Error, Reason::Fatal, false));

@@ -5,6 +5,7 @@ use std::time::Duration;
 use ganger_core::Wall;
 use ganger_core::coordinator::gauges::Gauges;
 use ganger_core::coordinator::view::Stats;
+use ganger_core::disk::Disk;
 use ganger_core::job::SpecError;
 use ganger_core::timeline::{SHORTEST_STEP, Span, SpanError, Timeline};
 use ganger_core::verdict::Verdict;
@@ -13,6 +14,9 @@ use super::{Answer, Service};
 
 /// How much is shown when nobody says how much.
 const SHOWN: Duration = Duration::from_secs(3600);
+
+/// A disk that hangs must not keep anybody from being told the rest.
+const DISK_WITHIN: Duration = Duration::from_secs(1);
 
 impl Service {
     /// The span from one moment to another: the last hour, in minutes, unless told otherwise.
@@ -50,6 +54,11 @@ impl Service {
     /// This server does not lead.
     pub async fn gauges(&self) -> Answer<Gauges> {
         self.look(|c, now| c.gauges(now)).await
+    }
+
+    /// The disk that the store is on, where that is one of this machine and answers in time.
+    pub async fn disk(&self) -> Option<Disk> {
+        tokio::time::timeout(DISK_WITHIN, self.0.store.disk()).await.ok()?.ok()?
     }
 
     /// What happened over time. Any server can tell, whoever leads.
