@@ -3,7 +3,7 @@
   var theme = "system";
   try {
     theme = JSON.parse(localStorage.getItem("ganger.settings") || "{}").theme || "system";
-  } catch (_) {
+  } catch {
     // Storage that cannot be read is the same as an empty one.
   }
   var dark = theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);

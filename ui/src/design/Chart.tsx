@@ -44,6 +44,8 @@ export function Chart(props: Props) {
   const [at, setAt] = useState<number | null>(null);
   const id = useId();
   const shownAt = at ?? times.length - 1;
+  // Another theme has other colours, and a canvas does not take them by itself.
+  const theme = useTheme();
   const { zone } = useSettings();
   return (
     <figure aria-labelledby={id} className="m-0 min-w-0">
@@ -63,7 +65,7 @@ export function Chart(props: Props) {
         <span className="ml-auto">{at === null ? "" : formatClock((times[at] ?? 0) * 1000, zone)}</span>
         <Button small look="quiet" aria-pressed={asTable} icon={asTable ? <TrendingUp size={13} /> : <Table2 size={13} />} aria-label={asTable ? `View ${title} as chart` : `View ${title} as table`} onClick={() => setAsTable(!asTable)} />
       </figcaption>
-      {asTable ? <Twin {...props} /> : <Canvas {...props} onHover={setAt} />}
+      {asTable ? <Twin {...props} /> : <Canvas key={theme} {...props} onHover={setAt} />}
     </figure>
   );
 }
@@ -115,7 +117,6 @@ function Twin({ title, times, series, format, height = 180 }: Props) {
 function Canvas({ title, times, series, format, height = 180, syncKey = "page", onZoom, onReset, onHover }: Props & { onHover: (index: number | null) => void }) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
-  const theme = useTheme();
   const { zone } = useSettings();
   const handlers = useRef({ onZoom, onReset, onHover, format });
   useEffect(() => {
@@ -149,7 +150,7 @@ function Canvas({ title, times, series, format, height = 180, syncKey = "page", 
       plot.current?.destroy();
       plot.current = undefined;
     };
-  }, [look, height, syncKey, zone, theme]);
+  }, [look, height, syncKey, zone]);
   return <div ref={box} role="img" aria-label={`${title}, chart. Use View as table for the figures.`} style={{ height }} />;
 }
 

@@ -21,7 +21,7 @@ export async function copyText(text: string): Promise<boolean> {
   const before = document.activeElement;
   home.append(area);
   area.select();
-  // eslint-disable-next-line typescript/no-deprecated -- there is no other way without a secure context
+  // Deprecated, and the only way without a secure context.
   const copied = document.execCommand("copy");
   area.remove();
   if (before instanceof HTMLElement) before.focus();
@@ -59,9 +59,9 @@ export function CliLine({ command }: { command: string }) {
       <span className="text-muted select-none" aria-hidden="true">
         $
       </span>
-      <code className="min-w-0 grow overflow-x-auto py-1.5 text-12 whitespace-nowrap" tabIndex={0} role="textbox" aria-readonly="true" aria-label="The same on the command line">
-        {command}
-      </code>
+      <div role="region" aria-label="The same on the command line" tabIndex={0} className="min-w-0 grow overflow-x-auto py-1.5 text-12 whitespace-nowrap">
+        <code>{command}</code>
+      </div>
       <CopyButton text={command} label="Copy as CLI" />
     </div>
   );

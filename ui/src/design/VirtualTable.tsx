@@ -61,7 +61,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
   const narrow = useIsNarrow();
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<string>();
-  const [wantFocus, setWantFocus] = useState(false);
+  const wantFocus = useRef(false);
   const tableId = useId();
   const cardLines = columns.filter((column) => !column.notOnCard).length;
   const rowHeight = narrow
@@ -88,28 +88,28 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
   useEffect(() => onVisible?.(visible.split(",").filter(Boolean)), [onVisible, visible]);
 
   const activeIndex = Math.max(0, rows.findIndex((row) => rowId(row) === active));
-  useEffect(() => {
-    if (!wantFocus) return;
-    const element = scroller.current?.querySelector<HTMLElement>('[role="row"][tabindex="0"]');
-    if (element) {
-      element.focus({ preventScroll: true });
-      setWantFocus(false);
-    }
-  });
   // The inspector closed: whoever opened it goes on from the row.
   const wasOpen = useRef(openId);
   useEffect(() => {
-    if (wasOpen.current !== undefined && openId === undefined) setWantFocus(true);
+    if (wasOpen.current !== undefined && openId === undefined) wantFocus.current = true;
     if (openId !== undefined) setActive(openId);
     wasOpen.current = openId;
   }, [openId]);
+  // The row may be drawn only after the list has scrolled to it, so every drawing looks.
+  useEffect(() => {
+    if (!wantFocus.current) return;
+    const element = scroller.current?.querySelector<HTMLElement>('[role="row"][tabindex="0"]');
+    if (!element) return;
+    element.focus({ preventScroll: true });
+    wantFocus.current = false;
+  });
 
   const go = useCallback(
     (index: number) => {
       const row = rows[Math.min(rows.length - 1, Math.max(0, index))];
       if (row === undefined) return;
       setActive(rowId(row));
-      setWantFocus(true);
+      wantFocus.current = true;
       virtual.scrollToIndex(Math.min(rows.length - 1, Math.max(0, index)));
     },
     [rows, rowId, virtual],

@@ -11,6 +11,7 @@ export type Node =
   | { type: "literal"; text: "true" | "false" | "null" };
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+// oxlint-disable-next-line no-control-regex -- JSON forbids them in strings, and so do we
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\.)*"/y;
 const SPACE = /[ \t\n\r]*/y;
 /** The server refuses deeper payloads. */

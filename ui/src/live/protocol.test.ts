@@ -1,12 +1,11 @@
 import { expect, it } from "vitest";
-import { MOST_VISIBLE, together } from "./protocol";
+import { MOST_VISIBLE, together, type Want } from "./protocol";
 
 it("asks for what all tabs want, in one order", () => {
-  const a = { topics: ["counts", "worker"] as const, visible: [] };
-  const b = { topics: ["job", "counts"] as const, visible: ["job_2", "job_1"] };
-  const want = (...wants: (typeof a | typeof b)[]) => together(wants.map((w) => ({ ...w, topics: [...w.topics] })));
-  expect(want(a, b)).toEqual({ topics: ["job", "worker", "counts"], visible: ["job_1", "job_2"] });
-  expect(want(b, a)).toEqual(want(a, b));
+  const a: Want = { topics: ["counts", "worker"], visible: [] };
+  const b: Want = { topics: ["job", "counts"], visible: ["job_2", "job_1"] };
+  expect(together([a, b])).toEqual({ topics: ["job", "worker", "counts"], visible: ["job_1", "job_2"] });
+  expect(together([b, a])).toEqual(together([a, b]));
 });
 
 it("never asks for every job there is", () => {
