@@ -34,7 +34,8 @@ export default defineConfig(({ command }) => ({
     ),
   },
   test: {
-    environment: "jsdom",
+    // A test that draws something asks for jsdom in its first line: it takes a second to start.
+    environment: "node",
     include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["src/test/setup.ts"],
     restoreMocks: true,
