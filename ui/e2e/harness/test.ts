@@ -24,25 +24,25 @@ interface Fixtures {
 
 export const test = base.extend<Fixtures>({
   server: [{}, { option: true }],
-  ganger: async ({ server }, use, info) => {
+  ganger: async ({ server }, lend, info) => {
     const ganger = await Ganger.start(server);
-    await use(ganger);
+    await lend(ganger);
     if (info.status !== info.expectedStatus) await info.attach("server.log", { body: ganger.log });
     await ganger.stop();
   },
   watched: [
-    async ({ page }, use) => {
+    async ({ page }, lend) => {
       const complaints: string[] = [];
       const expected: RegExp[] = [];
       watch(page, complaints);
-      await use({ complaints, expects: (...patterns) => expected.push(...patterns) });
+      await lend({ complaints, expects: (...patterns) => expected.push(...patterns) });
       const left = complaints.filter((text) => !expected.some((pattern) => pattern.test(text)));
       if (left.length > 0) throw new Error(`the page complained:\n${left.join("\n")}`);
     },
     { auto: true },
   ],
-  open: async ({ page, ganger }, use) => {
-    await use(async (path = "") => {
+  open: async ({ page, ganger }, lend) => {
+    await lend(async (path = "") => {
       await page.goto(`${ganger.url}/ui/${path}`);
     });
   },
