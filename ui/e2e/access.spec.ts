@@ -6,7 +6,7 @@ test.use({ server: { auth: true } });
 
 test.beforeEach(async ({ ganger, watched }) => {
   // Whoever is not logged in is refused, and the browser logs that.
-  watched.expects(/status of 40[13]/);
+  watched.expects(/status of 40[013]/);
   await ganger.worker("alice");
   await ganger.post("/v1/users", { name: "vera", password: "only looking around", role: "viewer" });
   await ganger.post("/v1/users", { name: "otto", password: "turning the screws", role: "operator" });

@@ -37,6 +37,7 @@ export function useLive(topics: readonly Topic[], onTold?: (told: Told[]) => voi
 /** Makes these queries stale whenever one of the topics is told, at most once in two seconds. */
 export function useLiveQueries(topics: readonly Topic[], keys: readonly QueryKey[], visible?: readonly string[]): void {
   const client = useQueryClient();
+  const hub = useHub();
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const latest = useRef(keys);
   useEffect(() => {
@@ -54,6 +55,8 @@ export function useLiveQueries(topics: readonly Topic[], keys: readonly QueryKey
     () => {
       timer.current ??= setTimeout(() => {
         timer.current = undefined;
+        // Somebody may have paused meanwhile; whoever goes on reads everything again.
+        if (hub.link.paused) return;
         for (const queryKey of latest.current) void client.invalidateQueries({ queryKey });
       }, 2000);
     },
