@@ -20,15 +20,15 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
 }
 
 export function Button({ look = "plain", small, icon, busy, className, children, disabled, ref, ...rest }: ButtonProps) {
-  const size = small ? "h-6 px-2 text-12" : "h-8 px-3 text-13";
-  const square = children === undefined ? (small ? "w-6 px-0" : "w-8 px-0") : "";
+  const height = small ? "h-6 text-12" : "h-8 text-13";
+  const width = children === undefined ? (small ? "w-6" : "w-8") : small ? "px-2" : "px-3";
   return (
     <button
       type="button"
       ref={ref}
       disabled={disabled || busy}
       aria-busy={busy || undefined}
-      className={`inline-flex shrink-0 items-center justify-center gap-1.5 rounded whitespace-nowrap transition-colors duration-100 disabled:opacity-50 ${size} ${square} ${LOOK[look]} ${className ?? ""}`}
+      className={`inline-flex shrink-0 items-center justify-center gap-1.5 rounded whitespace-nowrap transition-colors duration-100 disabled:opacity-50 ${height} ${width} ${LOOK[look]} ${className ?? ""}`}
       {...rest}
     >
       {icon}

@@ -160,7 +160,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
   const template = [...(selection ? ["32px"] : []), ...columns.map((column) => column.width)].join(" ");
   const all = selection !== undefined && rows.length > 0 && rows.every((row) => selection.ids.has(rowId(row)));
   return (
-    <div className="flex min-h-0 grow flex-col">
+    <div className="fills flex min-h-0 flex-col">
       <div
         ref={scroller}
         role="grid"
@@ -169,13 +169,13 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
         aria-colcount={columns.length + (selection ? 1 : 0)}
         aria-multiselectable={selection ? true : undefined}
         id={tableId}
-        className={`min-h-0 grow overflow-auto border-y border-line ${props.dimmed ? "opacity-60" : ""}`}
+        className={`min-h-0 overflow-auto border-y border-line ${props.dimmed ? "opacity-60" : ""}`}
         style={{ maxHeight: (MOST_ROWS - 12) * rowHeight }}
         onKeyDown={onKeyDown}
         tabIndex={rows.length === 0 ? 0 : -1}
       >
         {narrow ? null : (
-          <div role="row" aria-rowindex={1} className="sticky top-0 z-10 grid w-max min-w-full items-center gap-x-4 border-b border-line bg-surface px-3 text-12 font-medium text-muted" style={{ gridTemplateColumns: template, height: HEAD }}>
+          <div role="row" aria-rowindex={1} className="sticky top-0 z-10 grid w-max min-w-full items-center gap-x-5 border-b border-line bg-surface px-3 text-12 font-medium text-muted" style={{ gridTemplateColumns: template, height: HEAD }}>
             {selection ? (
               <div role="columnheader" className="flex items-center">
                 <input type="checkbox" tabIndex={-1} className="size-4 accent-accent" aria-label="Select all loaded rows" checked={all} onChange={() => onSelectionChange?.(toggleAll(selection, rows.map(rowId)))} />
@@ -280,7 +280,7 @@ function RowInner<R>({ row, id, index, start, height, template, columns, narrow,
       onKeyDown={undefined}
     >
       {narrow ? (
-        <div className="grid grid-cols-2 gap-x-4 gap-y-0.5 py-2.5">
+        <div className="grid grid-cols-2 gap-x-5 gap-y-0.5 py-2.5">
           {columns
             .filter((column) => !column.notOnCard)
             .map((column) => (
@@ -291,7 +291,7 @@ function RowInner<R>({ row, id, index, start, height, template, columns, narrow,
         </div>
       ) : (
         <>
-          <div className="grid items-center gap-x-4" style={{ gridTemplateColumns: template, height: second === undefined ? height - 1 : height - SECOND_LINE - 2 }}>
+          <div className="grid items-center gap-x-5" style={{ gridTemplateColumns: template, height: second === undefined ? height - 1 : height - SECOND_LINE - 2 }}>
             {onSelect ? (
               <div role="gridcell" className="flex items-center">
                 <input type="checkbox" tabIndex={-1} className="size-4 accent-accent" aria-label={`Select ${id}`} checked={selected ?? false} onChange={(event) => onSelect(id, (event.nativeEvent as MouseEvent).shiftKey)} />

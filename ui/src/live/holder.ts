@@ -87,6 +87,7 @@ export class Holder {
     this.#stream = stream;
     // Another address is not a lost connection: nothing was missed that the server cannot tell again.
     if (this.#link.phase !== "open") this.#tell({ type: "connecting" });
+    const narrowed = this.#narrows;
     try {
       await this.#read(url, stream.signal);
     } catch {
@@ -96,6 +97,10 @@ export class Holder {
     stream.abort();
     this.#stream = undefined;
     this.#open = "";
+    if (narrowed && !this.#narrows) {
+      this.#schedule(0);
+      return;
+    }
     const delay = backoffMs(this.#link.failures, Math.random());
     this.#tell({ type: "lost", retryAt: Date.now() + delay });
     this.#schedule(delay);
@@ -106,7 +111,7 @@ export class Holder {
     if (this.#lastId !== undefined) headers["last-event-id"] = this.#lastId;
     const response = await fetch(url, { headers, signal, credentials: "same-origin", cache: "no-store" });
     if (response.status === 401) this.#send({ type: "unauthenticated" });
-    if (response.status === 400) this.#narrows = false;
+    if (response.status === 400 && url.includes("visible=")) this.#narrows = false;
     if (!response.ok || !response.body) throw new Error(`the stream was refused: ${response.status}`);
     const missed = this.#link.failures > 0 && this.#lastId === undefined;
     this.#tell({ type: "opened", at: Date.now() });

@@ -34,8 +34,8 @@ export function useLive(topics: readonly Topic[], onTold?: (told: Told[]) => voi
   );
 }
 
-/** Makes these queries stale whenever one of the topics is told, at most once in two seconds. */
-export function useLiveQueries(topics: readonly Topic[], keys: readonly QueryKey[], visible?: readonly string[]): void {
+/** Makes these queries stale whenever one of the topics is told, at most once in `every` milliseconds. */
+export function useLiveQueries(topics: readonly Topic[], keys: readonly QueryKey[], visible?: readonly string[], every = 2000): void {
   const client = useQueryClient();
   const hub = useHub();
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -58,7 +58,7 @@ export function useLiveQueries(topics: readonly Topic[], keys: readonly QueryKey
         // Somebody may have paused meanwhile; whoever goes on reads everything again.
         if (hub.link.paused) return;
         for (const queryKey of latest.current) void client.invalidateQueries({ queryKey });
-      }, 2000);
+      }, every);
     },
     visible,
   );

@@ -13,7 +13,7 @@ const route = getRouteApi("/jobs");
 
 const columns: readonly Column<Job>[] = [
   { id: "state", header: "State", width: "110px", cell: (row) => <StateLabel state={row.state} /> },
-  { id: "kind", header: "Kind", width: "minmax(140px,1fr)", cell: (row) => row.kind },
+  { id: "kind", header: "Kind", width: "minmax(120px,1fr)", cell: (row) => row.kind },
   {
     id: "id",
     header: "Id",
@@ -28,11 +28,12 @@ const columns: readonly Column<Job>[] = [
   { id: "attempts", header: "Attempts", width: "80px", align: "right", cell: (row) => `${row.attempts_used}/${row.max_attempts}` },
   { id: "waited", header: "Waited", width: "90px", align: "right", cell: (row) => <Duration ms={row.queue_time_ms} />, notOnCard: true },
   { id: "ran", header: "Ran", width: "90px", align: "right", cell: (row) => <Duration ms={row.execution_time_ms} />, notOnCard: true },
-  { id: "created", header: "Created", width: "150px", cell: (row) => <Time at={row.created_at} /> },
+  { id: "created", header: "Created", width: "96px", cell: (row) => <Time at={row.created_at} /> },
+  { id: "detail", header: "", width: "minmax(120px,2fr)", cell: (row) => <span className="text-muted">{detail(row)}</span>, notOnCard: true },
 ];
 
-/** The most useful one thing about a job. */
-function secondLine(row: Job): string {
+/** The most useful one thing about a job: its last error, how far it is, or why it ended. Not its payload. */
+function detail(row: Job): string {
   if (row.state === "dead" || row.state === "retrying") return row.last_error ?? row.reason ?? "";
   return row.progress?.note ?? row.reason ?? "";
 }
@@ -92,7 +93,6 @@ export default function Jobs() {
           onOpen={(row) => inspector.open(row.id)}
           onOpenPage={(row) => void navigate({ to: "/jobs/$id", params: { id: row.id } })}
           tint={(row) => row.state}
-          secondLine={secondLine}
           onEnd={more}
           loadingMore={isFetchingNextPage}
           onVisible={setVisible}
