@@ -44,7 +44,7 @@ test("eight tabs over HTTP/1.1 are all live", async ({ context, page, ganger, op
   await isLive(page);
   for (let n = 0; n < 7; n += 1) {
     const tab = await context.newPage();
-    await tab.goto(`${ganger.url}/ui/queues`);
+    await tab.goto(`${ganger.pageUrl}/ui/queues`);
     await isLive(tab);
   }
   await ganger.post("/v1/jobs", { kind: "echo", queue: "told-to-all", payload: 1 });

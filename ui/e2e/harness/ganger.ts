@@ -1,6 +1,7 @@
 /** A real server with real workers, for one test. */
+import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { directory, freePort, Running, until } from "./process";
 
 export interface GangerOptions {
@@ -17,6 +18,9 @@ export type Json = any;
 
 export class Ganger {
   #server: Running;
+  #dist: ChildProcess | undefined;
+  /** Where the page is: at the server, or before it, where somebody tries a page that is not in a binary yet. */
+  pageUrl: string;
   #workers = new Map<string, Running>();
 
   private constructor(
@@ -30,6 +34,16 @@ export class Ganger {
     readonly token: string,
   ) {
     this.#server = server;
+    this.pageUrl = url;
+  }
+
+  /** Serves `ui/dist` before the server (`GANGER_UI=dist`): no binary has to be built to try a change of the page. */
+  async #serveDist(): Promise<void> {
+    const port = await freePort();
+    const script = resolve(import.meta.dirname, "../../scripts/serve.mjs");
+    this.#dist = spawn("node", [script, this.url, String(port)], { stdio: "ignore" });
+    this.pageUrl = `http://127.0.0.1:${port}`;
+    await until("the page", () => fetch(`${this.pageUrl}/ui/`).then((answer) => answer.ok, () => false));
   }
 
   static async start(options: GangerOptions = {}): Promise<Ganger> {
@@ -46,7 +60,9 @@ export class Ganger {
     try {
       await ready(server, url);
       const token = asks ? await until("the first token", () => firstToken(path)) : "";
-      return new Ganger(server, url, path, args, env, remove, token);
+      const ganger = new Ganger(server, url, path, args, env, remove, token);
+      if (process.env["GANGER_UI"] === "dist") await ganger.#serveDist();
+      return ganger;
     } catch (error) {
       await server.kill();
       await remove();
@@ -84,6 +100,7 @@ export class Ganger {
 
   /** Stops everything, and forgets it. */
   async stop(): Promise<void> {
+    this.#dist?.kill("SIGKILL");
     await Promise.all([...this.#workers.values()].map((worker) => worker.kill()));
     await this.#server.kill();
     await this.remove();

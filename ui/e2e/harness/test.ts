@@ -43,7 +43,7 @@ export const test = base.extend<Fixtures>({
   ],
   open: async ({ page, ganger }, lend) => {
     await lend(async (path = "") => {
-      await page.goto(`${ganger.url}/ui/${path}`);
+      await page.goto(`${ganger.pageUrl}/ui/${path}`);
     });
   },
 });

@@ -5,9 +5,10 @@
 //! from the same gate function.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::coordinator::Coordinator;
+use crate::coordinator::classes::ClassId;
 use crate::coordinator::fair::Fair;
 use crate::coordinator::ready::Order;
 use crate::coordinator::view::{HeadShown, QueueHead};
@@ -22,8 +23,35 @@ const STRANDS: usize = 1_000;
 struct Cursor {
     order: Order,
     job: u32,
+    class: ClassId,
     tenant: u32,
-    ageing: Option<Ageing>,
+    /// Jobs of the lane have keys.
+    keyed: bool,
+}
+
+/// Whose turn it is, as jobs are taken in thought.
+struct Turns<'a> {
+    fair: Option<&'a Fair>,
+    /// Turns of those who were served.
+    served: HashMap<u32, u64>,
+    /// The queue's own time.
+    now: u64,
+}
+
+impl Turns<'_> {
+    /// The turn of a tenant; who does not wait in line for one has no earlier turn than the queue's own time.
+    fn of(&self, tenant: u32, waits: bool) -> u64 {
+        let known = || self.fair.map_or(0, |fair| fair.turn(tenant));
+        let turn = self.served.get(&tenant).copied().unwrap_or_else(known);
+        if waits { turn } else { turn.max(self.now) }
+    }
+
+    fn serve(&mut self, tenant: u32, turn: u64, weight: u16) {
+        if self.fair.is_some_and(Fair::is_used) {
+            self.now = self.now.max(turn);
+            self.served.insert(tenant, turn + Fair::price(weight));
+        }
+    }
 }
 
 impl Coordinator {
@@ -31,23 +59,15 @@ impl Coordinator {
     #[must_use]
     pub fn head(&self, queue: &QueueName, limit: usize, now: Now) -> QueueHead {
         let (mut lanes, exact) = self.lanes_of(queue);
-        let fair = self.queues.get(queue).and_then(|entry| entry.flow.as_ref()).map(|flow| &flow.fair);
-        let mut turns: HashMap<u32, u64> = HashMap::new();
+        let flow = self.queues.get(queue).and_then(|entry| entry.flow.as_ref());
+        let ageing = flow.and_then(|_| self.queues.get(queue)?.settings.ageing);
+        let fair = flow.map(|flow| &flow.fair);
+        let mut turns = Turns { fair, served: HashMap::new(), now: 0 };
         let mut items = Vec::new();
         while items.len() < limit {
-            let turn = |tenant: u32| match turns.get(&tenant) {
-                Some(turn) => *turn,
-                None => fair.map_or(0, |fair| fair.turn(tenant)),
-            };
-            let place = |lane: &Cursor| {
-                let order = lane.ageing.map_or(lane.order, |ageing| self.aged(&ageing, lane.order));
-                (Reverse(order.priority), turn(lane.tenant), order.arrival, order.seq)
-            };
-            let Some(at) = (0..lanes.len()).min_by_key(|at| place(&lanes[*at])) else { break };
+            let Some((at, turn)) = self.next_of(&lanes, &turns, ageing.as_ref()) else { break };
             let (job, tenant) = (lanes[at].job, lanes[at].tenant);
-            let weight = self.jobs.keys(job).map_or(1, |keys| keys.weight);
-            let next_turn = turn(tenant) + Fair::price(weight);
-            turns.insert(tenant, next_turn);
+            turns.serve(tenant, turn, self.jobs.keys(job).map_or(1, |keys| keys.weight));
             match self.ready.behind(job) {
                 Some((order, next)) => (lanes[at].order, lanes[at].job) = (order, next),
                 None => drop(lanes.swap_remove(at)),
@@ -60,15 +80,48 @@ impl Coordinator {
         QueueHead { queue: queue.clone(), items, exact }
     }
 
+    /// The lane whose job is next, and the turn of its tenant. As in dispatch: within a class and a priority the tenant
+    /// decides, between the priorities of a class what a wait is worth, and between classes both.
+    fn next_of(&self, lanes: &[Cursor], turns: &Turns<'_>, ageing: Option<&Ageing>) -> Option<(usize, u64)> {
+        let mixed: HashSet<ClassId> = lanes.iter().filter(|lane| lane.keyed).map(|lane| lane.class).collect();
+        let in_line = lanes.iter().filter(|lane| mixed.contains(&lane.class));
+        let waiting: HashSet<u32> = in_line.map(|lane| lane.tenant).collect();
+        let turn = |lane: &Cursor| turns.of(lane.tenant, waiting.contains(&lane.tenant));
+        let aged = |order: Order| ageing.map_or(order, |ageing| self.aged(ageing, order));
+        let mut levels: BTreeMap<(ClassId, i8), usize> = BTreeMap::new();
+        for (at, lane) in lanes.iter().enumerate() {
+            let place = |at: usize| {
+                let lane = &lanes[at];
+                (turn(lane), lane.tenant, lane.order.arrival, lane.order.seq)
+            };
+            let best = levels.entry((lane.class, lane.order.priority)).or_insert(at);
+            if place(at) < place(*best) {
+                *best = at;
+            }
+        }
+        let mut classes: BTreeMap<ClassId, usize> = BTreeMap::new();
+        for ((class, _), at) in levels {
+            let best = classes.entry(class).or_insert(at);
+            if aged(lanes[at].order) < aged(lanes[*best].order) {
+                *best = at;
+            }
+        }
+        let next = classes.into_values().min_by_key(|at| {
+            let order = aged(lanes[*at].order);
+            (Reverse(order.priority), turn(&lanes[*at]), order.arrival, order.seq)
+        })?;
+        Some((next, turn(&lanes[next])))
+    }
+
     fn lanes_of(&self, queue: &QueueName) -> (Vec<Cursor>, bool) {
         let (mut lanes, mut exact) = (Vec::new(), true);
         for class in self.classes.of_queue(queue) {
-            let ageing = self.flow_of(class).and_then(|_| self.queues.get(queue)?.settings.ageing);
+            let plain = self.classes.get(class).plain;
             let mut strands = self.strands_of(class);
             for strand in strands.by_ref().take(STRANDS) {
-                let tenant = self.strands.get(strand).keys.1;
+                let (tenant, keyed) = (self.strands.get(strand).keys.1, strand != plain);
                 let heads = self.ready.lanes(strand);
-                lanes.extend(heads.map(|(order, job)| Cursor { order, job, tenant, ageing }));
+                lanes.extend(heads.map(|(order, job)| Cursor { order, job, class, tenant, keyed }));
             }
             exact &= strands.next().is_none();
         }
