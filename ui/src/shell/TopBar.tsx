@@ -19,10 +19,10 @@ export function TopBar({ onSearch, onKeys }: { onSearch: () => void; onKeys: () 
   return (
     <header className="flex h-12 shrink-0 items-center gap-3 border-b border-line px-6 max-sm:px-3">
       <Breadcrumb />
-      <button type="button" onClick={onSearch} aria-label="Search or jump" className="mx-auto flex h-8 w-full max-w-96 min-w-8 items-center gap-2 rounded border border-line bg-surface px-2.5 text-muted hover:border-line-strong">
+      <button type="button" onClick={onSearch} className="mx-auto flex h-8 w-full max-w-96 min-w-8 items-center gap-2 rounded border border-line bg-surface px-2.5 text-muted hover:border-line-strong">
         <Search size={14} aria-hidden="true" className="shrink-0" />
-        <span className="grow truncate text-left max-md:hidden">Search or jump…</span>
-        <span className="max-md:hidden">
+        <span className="grow truncate text-left max-md:sr-only">Search or jump…</span>
+        <span className="max-md:hidden" aria-hidden="true">
           <KeyHint keys={MOD === "⌘" ? "⌘K" : "Ctrl K"} />
         </span>
       </button>
