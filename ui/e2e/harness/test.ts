@@ -11,6 +11,8 @@ interface Watched {
   complaints: string[];
   /** Complaints that fit are expected. */
   expects: (...patterns: RegExp[]) => void;
+  /** From here on it may complain: its server is taken away. */
+  enough: () => void;
 }
 
 interface Fixtures {
@@ -24,10 +26,11 @@ interface Fixtures {
 
 export const test = base.extend<Fixtures>({
   server: [{}, { option: true }],
-  ganger: async ({ server }, lend, info) => {
+  ganger: async ({ server, watched }, lend, info) => {
     const ganger = await Ganger.start(server);
     await lend(ganger);
     if (info.status !== info.expectedStatus) await info.attach("server.log", { body: ganger.log });
+    watched.enough();
     await ganger.stop();
   },
   watched: [
@@ -35,7 +38,8 @@ export const test = base.extend<Fixtures>({
       const complaints: string[] = [];
       const expected: RegExp[] = [];
       watch(page, complaints);
-      await lend({ complaints, expects: (...patterns) => expected.push(...patterns) });
+      const enough = () => void page.removeAllListeners("console").removeAllListeners("pageerror");
+      await lend({ complaints, expects: (...patterns) => void expected.push(...patterns), enough });
       const left = complaints.filter((text) => !expected.some((pattern) => pattern.test(text)));
       if (left.length > 0) throw new Error(`the page complained:\n${left.join("\n")}`);
     },
