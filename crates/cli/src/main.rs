@@ -15,6 +15,7 @@ mod local_worker;
 mod logging;
 mod manager;
 mod output;
+mod page;
 mod port_owner;
 mod serving;
 mod signals;

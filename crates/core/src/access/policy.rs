@@ -105,6 +105,7 @@ table! {
     GET "/v1/jobs/{id}" Needs(Read, Each);
     DELETE "/v1/jobs/{id}" Needs(Purge, Each);
     GET "/v1/jobs/{id}/attempts" Needs(Read, Each);
+    GET "/v1/jobs/{id}/events" Needs(Read, Each);
     GET "/v1/jobs/{id}/explain" Needs(Read, Each);
     GET "/v1/jobs/{id}/related" Needs(Read, All);
     GET "/v1/jobs/{id}/parents" Needs(Read, All);
@@ -124,6 +125,7 @@ table! {
     POST "/v1/queues/{queue}:resume" Needs(Settings, Each);
     POST "/v1/queues/{queue}:drain" Needs(Settings, Each);
     POST "/v1/queues/{queue}:purge" Needs(Purge, Each);
+    GET "/v1/queues/{queue}/head" Needs(Read, Each);
     GET "/v1/queues/{queue}/keys" Needs(Read, Each);
     POST "/v1/queues/{queue}/keys/{key}:close" Needs(Settings, Each);
     POST "/v1/queues/{queue}/keys/{key}:open" Needs(Settings, Each);
@@ -175,6 +177,7 @@ table! {
     GET "/v1/stats/timeseries" Needs(Read, All);
     GET "/v1/events" Needs(Read, All);
     GET "/v1/cluster" Needs(Read, Nothing);
+    GET "/v1/system" Needs(Read, All);
     GET "/v1/workers" Needs(Read, All);
     GET "/v1/workers/{id}" Needs(Read, All);
     POST "/v1/workers/{id}:drain" Needs(Settings, All);
@@ -207,6 +210,7 @@ table! {
     POST "/ganger.v1.Jobs/Replay" Needs(Replay, Each);
     POST "/ganger.v1.Jobs/RunNow" Needs(Cancel, Each);
     POST "/ganger.v1.Jobs/Attempts" Needs(Read, Each);
+    POST "/ganger.v1.Jobs/Events" Needs(Read, Each);
     POST "/ganger.v1.Jobs/Related" Needs(Read, All);
     POST "/ganger.v1.Jobs/Explain" Needs(Read, Each);
     POST "/ganger.v1.Jobs/Histogram" Needs(Read, Each);
@@ -214,6 +218,7 @@ table! {
     POST "/ganger.v1.Jobs/Delete" Needs(Purge, Each);
     POST "/ganger.v1.Queues/List" Needs(Read, Each);
     POST "/ganger.v1.Queues/Get" Needs(Read, Each);
+    POST "/ganger.v1.Queues/Head" Needs(Read, Each);
     POST "/ganger.v1.Queues/Put" Needs(Settings, Each);
     POST "/ganger.v1.Queues/Pause" Needs(Settings, Each);
     POST "/ganger.v1.Queues/Resume" Needs(Settings, Each);

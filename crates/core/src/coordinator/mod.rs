@@ -30,6 +30,7 @@ mod fair;
 pub mod fleet;
 mod flow;
 pub mod gauges;
+mod head;
 mod intake;
 mod joint;
 mod keyed;

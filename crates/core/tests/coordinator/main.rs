@@ -4,6 +4,7 @@ mod blocked;
 mod chatter;
 mod dispatch;
 mod explained;
+mod head;
 mod life;
 mod limits;
 mod told;

@@ -52,13 +52,7 @@ async fn readyz(State(app): State<App>, params: Params, headers: HeaderMap) -> A
 }
 
 fn body(ready: bool, checks: &[Check], now: Wall) -> ReadyBody {
-    let check = |check: &Check| CheckBody {
-        name: check.name.into(),
-        ok: check.trouble.is_none(),
-        detail: check.trouble.clone().unwrap_or_else(|| check.detail.clone()),
-        warning: check.warning.clone(),
-    };
-    ReadyBody { ready, checks: checks.iter().map(check).collect(), now: Some(now) }
+    ReadyBody { ready, checks: checks.iter().map(CheckBody::from).collect(), now: Some(now) }
 }
 
 /// As Kubernetes lists its checks.

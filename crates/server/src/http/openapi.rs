@@ -16,7 +16,7 @@ use super::problem::PROBLEM_JSON;
 use super::{
     App, audit, auth, batch, claim, cluster, event_stream, export, failures, health, histogram, import,
     job_reads, jobs, keys, kinds, list, operations, page, queues, related, scaling, schedules, scrape, stats,
-    timeseries, tokens, users, views, workers,
+    system, timeseries, tokens, ui, users, views, workers,
 };
 use crate::auth::Auth;
 
@@ -53,6 +53,7 @@ pub(super) fn routes(doors: Profiles) -> OpenApiRouter<App> {
         .merge(workers::routes())
         .merge(scaling::routes())
         .merge(stats::routes())
+        .merge(system::routes())
         .merge(timeseries::routes())
         .merge(cluster::routes())
         .merge(auth::routes())
@@ -63,6 +64,7 @@ pub(super) fn routes(doors: Profiles) -> OpenApiRouter<App> {
         .merge(health::routes())
         .merge(scrape::routes())
         .merge(page::routes())
+        .merge(ui::routes())
         .merge(compat::routes(doors))
         .merge(OpenApiRouter::with_openapi(claim::Described::openapi()))
         .routes(routes!(openapi))

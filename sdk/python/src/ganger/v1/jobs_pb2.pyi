@@ -177,6 +177,12 @@ class AttemptsRequest(_message.Message):
     id: str
     def __init__(self, id: _Optional[str] = ...) -> None: ...
 
+class JobEventsRequest(_message.Message):
+    __slots__ = ("id",)
+    ID_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    def __init__(self, id: _Optional[str] = ...) -> None: ...
+
 class ListRequest(_message.Message):
     __slots__ = ("states", "queue", "kind", "tag", "unique_key", "created_from", "created_before", "cursor", "limit", "q")
     STATES_FIELD_NUMBER: _ClassVar[int]
@@ -363,6 +369,30 @@ class AttemptsResponse(_message.Message):
     ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
     attempts: _containers.RepeatedCompositeFieldContainer[Attempt]
     def __init__(self, attempts: _Optional[_Iterable[_Union[Attempt, _Mapping]]] = ...) -> None: ...
+
+class JobEventsResponse(_message.Message):
+    __slots__ = ("events",)
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    events: _containers.RepeatedCompositeFieldContainer[JobEvent]
+    def __init__(self, events: _Optional[_Iterable[_Union[JobEvent, _Mapping]]] = ...) -> None: ...
+
+class JobEvent(_message.Message):
+    __slots__ = ("at", "event", "attempt", "worker", "outcome", "who", "text")
+    AT_FIELD_NUMBER: _ClassVar[int]
+    EVENT_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    WORKER_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    WHO_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    at: _timestamp_pb2.Timestamp
+    event: str
+    attempt: int
+    worker: str
+    outcome: str
+    who: str
+    text: str
+    def __init__(self, at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., event: _Optional[str] = ..., attempt: _Optional[int] = ..., worker: _Optional[str] = ..., outcome: _Optional[str] = ..., who: _Optional[str] = ..., text: _Optional[str] = ...) -> None: ...
 
 class Job(_message.Message):
     __slots__ = ("id", "kind", "queue", "state", "priority", "payload", "result", "reason", "attempt", "max_attempts", "created_at", "due_at", "finished_at", "tags", "unique_key", "last_error", "worker", "threads", "expires_at", "concurrency_key", "fair_key", "schedule", "schedule_due_at", "progress", "cancel_requested")

@@ -55,6 +55,11 @@ class JobsStub(object):
                 request_serializer=ganger_dot_v1_dot_jobs__pb2.AttemptsRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_jobs__pb2.AttemptsResponse.FromString,
 )
+        self.Events = channel.unary_unary(
+                '/ganger.v1.Jobs/Events',
+                request_serializer=ganger_dot_v1_dot_jobs__pb2.JobEventsRequest.SerializeToString,
+                response_deserializer=ganger_dot_v1_dot_jobs__pb2.JobEventsResponse.FromString,
+)
         self.Related = channel.unary_unary(
                 '/ganger.v1.Jobs/Related',
                 request_serializer=ganger_dot_v1_dot_jobs__pb2.RelatedRequest.SerializeToString,
@@ -130,6 +135,13 @@ class JobsServicer(object):
 
     def Attempts(self, request, context):
         """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Events(self, request, context):
+        """What happened to a job, in order.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -211,6 +223,11 @@ def add_JobsServicer_to_server(servicer, server):
                     servicer.Attempts,
                     request_deserializer=ganger_dot_v1_dot_jobs__pb2.AttemptsRequest.FromString,
                     response_serializer=ganger_dot_v1_dot_jobs__pb2.AttemptsResponse.SerializeToString,
+            ),
+            'Events': grpc.unary_unary_rpc_method_handler(
+                    servicer.Events,
+                    request_deserializer=ganger_dot_v1_dot_jobs__pb2.JobEventsRequest.FromString,
+                    response_serializer=ganger_dot_v1_dot_jobs__pb2.JobEventsResponse.SerializeToString,
             ),
             'Related': grpc.unary_unary_rpc_method_handler(
                     servicer.Related,
@@ -453,6 +470,33 @@ class Jobs(object):
             '/ganger.v1.Jobs/Attempts',
             ganger_dot_v1_dot_jobs__pb2.AttemptsRequest.SerializeToString,
             ganger_dot_v1_dot_jobs__pb2.AttemptsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+)
+
+    @staticmethod
+    def Events(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ganger.v1.Jobs/Events',
+            ganger_dot_v1_dot_jobs__pb2.JobEventsRequest.SerializeToString,
+            ganger_dot_v1_dot_jobs__pb2.JobEventsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -45,6 +45,11 @@ class QueuesStub(object):
                 request_serializer=ganger_dot_v1_dot_queues__pb2.DrainQueueRequest.SerializeToString,
                 response_deserializer=ganger_dot_v1_dot_queues__pb2.Queue.FromString,
 )
+        self.Head = channel.unary_unary(
+                '/ganger.v1.Queues/Head',
+                request_serializer=ganger_dot_v1_dot_queues__pb2.HeadRequest.SerializeToString,
+                response_deserializer=ganger_dot_v1_dot_queues__pb2.HeadResponse.FromString,
+)
         self.Purge = channel.unary_unary(
                 '/ganger.v1.Queues/Purge',
                 request_serializer=ganger_dot_v1_dot_queues__pb2.PurgeQueueRequest.SerializeToString,
@@ -102,6 +107,13 @@ class QueuesServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Head(self, request, context):
+        """The jobs that are next, in the order in which they would start if nothing held them back.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Purge(self, request, context):
         """Removes its dead jobs, for ever.
         """
@@ -148,6 +160,11 @@ def add_QueuesServicer_to_server(servicer, server):
                     servicer.Drain,
                     request_deserializer=ganger_dot_v1_dot_queues__pb2.DrainQueueRequest.FromString,
                     response_serializer=ganger_dot_v1_dot_queues__pb2.Queue.SerializeToString,
+            ),
+            'Head': grpc.unary_unary_rpc_method_handler(
+                    servicer.Head,
+                    request_deserializer=ganger_dot_v1_dot_queues__pb2.HeadRequest.FromString,
+                    response_serializer=ganger_dot_v1_dot_queues__pb2.HeadResponse.SerializeToString,
             ),
             'Purge': grpc.unary_unary_rpc_method_handler(
                     servicer.Purge,
@@ -321,6 +338,33 @@ class Queues(object):
             '/ganger.v1.Queues/Drain',
             ganger_dot_v1_dot_queues__pb2.DrainQueueRequest.SerializeToString,
             ganger_dot_v1_dot_queues__pb2.Queue.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+)
+
+    @staticmethod
+    def Head(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ganger.v1.Queues/Head',
+            ganger_dot_v1_dot_queues__pb2.HeadRequest.SerializeToString,
+            ganger_dot_v1_dot_queues__pb2.HeadResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -153,16 +153,22 @@ class CapabilitiesRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class CapabilitiesResponse(_message.Message):
-    __slots__ = ("product", "version", "api", "limits")
+    __slots__ = ("product", "version", "api", "limits", "environment", "auth", "signup")
     PRODUCT_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     API_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
+    ENVIRONMENT_FIELD_NUMBER: _ClassVar[int]
+    AUTH_FIELD_NUMBER: _ClassVar[int]
+    SIGNUP_FIELD_NUMBER: _ClassVar[int]
     product: str
     version: str
     api: _containers.RepeatedScalarFieldContainer[str]
     limits: ServerLimits
-    def __init__(self, product: _Optional[str] = ..., version: _Optional[str] = ..., api: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[ServerLimits, _Mapping]] = ...) -> None: ...
+    environment: str
+    auth: bool
+    signup: bool
+    def __init__(self, product: _Optional[str] = ..., version: _Optional[str] = ..., api: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[ServerLimits, _Mapping]] = ..., environment: _Optional[str] = ..., auth: bool = ..., signup: bool = ...) -> None: ...
 
 class ServerLimits(_message.Message):
     __slots__ = ("payload_bytes", "result_bytes", "error_bytes", "log_bytes", "json_depth", "batch_jobs", "batch_bytes", "name_bytes", "tags", "tag_bytes", "labels", "key_bytes", "threads", "attempts", "page", "longest", "idempotency_kept")

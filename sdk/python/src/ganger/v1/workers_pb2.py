@@ -16,7 +16,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17ganger/v1/workers.proto\x12\tganger.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8c\x03\n\nWorkerView\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\r\n\x05state\x18\x03 \x01(\t\x12\x0e\n\x06queues\x18\x04 \x03(\t\x12\r\n\x05kinds\x18\x05 \x03(\t\x12\x0f\n\x07threads\x18\x06 \x01(\r\x12\x14\n\x0cthreads_used\x18\x07 \x01(\r\x12\r\n\x05stuck\x18\x08 \x01(\x04\x12\x31\n\x06labels\x18\t \x03(\x0b\x32!.ganger.v1.WorkerView.LabelsEntry\x12\x0f\n\x07version\x18\n \x01(\t\x12\r\n\x05local\x18\x0b \x01(\x08\x12-\n\topened_at\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x06silent\x18\r \x01(\x0b\x32\x19.google.protobuf.Duration\x12$\n\x06leases\x18\x0e \x03(\x0b\x32\x14.ganger.v1.LeaseView\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"t\n\tLeaseView\x12\x0b\n\x03job\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12\x0f\n\x07threads\x18\x03 \x01(\r\x12\r\n\x05\x66\x65nce\x18\x04 \x01(\t\x12)\n\x05since\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x14\n\x12ListWorkersRequest\"=\n\x13ListWorkersResponse\x12&\n\x07workers\x18\x01 \x03(\x0b\x32\x15.ganger.v1.WorkerView\"\x1e\n\x10GetWorkerRequest\x12\n\n\x02id\x18\x01 \x01(\t\" \n\x12\x44rainWorkerRequest\x12\n\n\x02id\x18\x01 \x01(\t2\xca\x01\n\x07Workers\x12\x45\n\x04List\x12\x1d.ganger.v1.ListWorkersRequest\x1a\x1e.ganger.v1.ListWorkersResponse\x12\x39\n\x03Get\x12\x1b.ganger.v1.GetWorkerRequest\x1a\x15.ganger.v1.WorkerView\x12=\n\x05\x44rain\x12\x1d.ganger.v1.DrainWorkerRequest\x1a\x15.ganger.v1.WorkerViewb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17ganger/v1/workers.proto\x12\tganger.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb1\x03\n\nWorkerView\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\r\n\x05state\x18\x03 \x01(\t\x12\x0e\n\x06queues\x18\x04 \x03(\t\x12\r\n\x05kinds\x18\x05 \x03(\t\x12\x0f\n\x07threads\x18\x06 \x01(\r\x12\x14\n\x0cthreads_used\x18\x07 \x01(\r\x12\r\n\x05stuck\x18\x08 \x01(\x04\x12\x31\n\x06labels\x18\t \x03(\x0b\x32!.ganger.v1.WorkerView.LabelsEntry\x12\x0f\n\x07version\x18\n \x01(\t\x12\r\n\x05local\x18\x0b \x01(\x08\x12-\n\topened_at\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x06silent\x18\r \x01(\x0b\x32\x19.google.protobuf.Duration\x12$\n\x06leases\x18\x0e \x03(\x0b\x32\x14.ganger.v1.LeaseView\x12#\n\x04left\x18\x0f \x01(\x0b\x32\x15.ganger.v1.WorkerLeft\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"q\n\nWorkerLeft\x12&\n\x02\x61t\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0b\n\x03why\x18\x02 \x01(\t\x12\x0c\n\x04held\x18\x03 \x01(\x04\x12 \n\x04jobs\x18\x04 \x03(\x0b\x32\x12.ganger.v1.HeldJob\"%\n\x07HeldJob\x12\x0b\n\x03job\x18\x01 \x01(\t\x12\r\n\x05state\x18\x02 \x01(\t\"t\n\tLeaseView\x12\x0b\n\x03job\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12\x0f\n\x07threads\x18\x03 \x01(\r\x12\r\n\x05\x66\x65nce\x18\x04 \x01(\t\x12)\n\x05since\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x14\n\x12ListWorkersRequest\"=\n\x13ListWorkersResponse\x12&\n\x07workers\x18\x01 \x03(\x0b\x32\x15.ganger.v1.WorkerView\"\x1e\n\x10GetWorkerRequest\x12\n\n\x02id\x18\x01 \x01(\t\" \n\x12\x44rainWorkerRequest\x12\n\n\x02id\x18\x01 \x01(\t2\xca\x01\n\x07Workers\x12\x45\n\x04List\x12\x1d.ganger.v1.ListWorkersRequest\x1a\x1e.ganger.v1.ListWorkersResponse\x12\x39\n\x03Get\x12\x1b.ganger.v1.GetWorkerRequest\x1a\x15.ganger.v1.WorkerView\x12=\n\x05\x44rain\x12\x1d.ganger.v1.DrainWorkerRequest\x1a\x15.ganger.v1.WorkerViewb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -26,19 +26,23 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_WORKERVIEW_LABELSENTRY']._loaded_options = None
   _globals['_WORKERVIEW_LABELSENTRY']._serialized_options = b'8\001'
   _globals['_WORKERVIEW']._serialized_start=104
-  _globals['_WORKERVIEW']._serialized_end=500
-  _globals['_WORKERVIEW_LABELSENTRY']._serialized_start=455
-  _globals['_WORKERVIEW_LABELSENTRY']._serialized_end=500
-  _globals['_LEASEVIEW']._serialized_start=502
-  _globals['_LEASEVIEW']._serialized_end=618
-  _globals['_LISTWORKERSREQUEST']._serialized_start=620
-  _globals['_LISTWORKERSREQUEST']._serialized_end=640
-  _globals['_LISTWORKERSRESPONSE']._serialized_start=642
-  _globals['_LISTWORKERSRESPONSE']._serialized_end=703
-  _globals['_GETWORKERREQUEST']._serialized_start=705
-  _globals['_GETWORKERREQUEST']._serialized_end=735
-  _globals['_DRAINWORKERREQUEST']._serialized_start=737
-  _globals['_DRAINWORKERREQUEST']._serialized_end=769
-  _globals['_WORKERS']._serialized_start=772
-  _globals['_WORKERS']._serialized_end=974
+  _globals['_WORKERVIEW']._serialized_end=537
+  _globals['_WORKERVIEW_LABELSENTRY']._serialized_start=492
+  _globals['_WORKERVIEW_LABELSENTRY']._serialized_end=537
+  _globals['_WORKERLEFT']._serialized_start=539
+  _globals['_WORKERLEFT']._serialized_end=652
+  _globals['_HELDJOB']._serialized_start=654
+  _globals['_HELDJOB']._serialized_end=691
+  _globals['_LEASEVIEW']._serialized_start=693
+  _globals['_LEASEVIEW']._serialized_end=809
+  _globals['_LISTWORKERSREQUEST']._serialized_start=811
+  _globals['_LISTWORKERSREQUEST']._serialized_end=831
+  _globals['_LISTWORKERSRESPONSE']._serialized_start=833
+  _globals['_LISTWORKERSRESPONSE']._serialized_end=894
+  _globals['_GETWORKERREQUEST']._serialized_start=896
+  _globals['_GETWORKERREQUEST']._serialized_end=926
+  _globals['_DRAINWORKERREQUEST']._serialized_start=928
+  _globals['_DRAINWORKERREQUEST']._serialized_end=960
+  _globals['_WORKERS']._serialized_start=963
+  _globals['_WORKERS']._serialized_end=1165
 # @@protoc_insertion_point(module_scope)

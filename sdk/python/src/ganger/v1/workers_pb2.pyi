@@ -11,7 +11,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class WorkerView(_message.Message):
-    __slots__ = ("id", "name", "state", "queues", "kinds", "threads", "threads_used", "stuck", "labels", "version", "local", "opened_at", "silent", "leases")
+    __slots__ = ("id", "name", "state", "queues", "kinds", "threads", "threads_used", "stuck", "labels", "version", "local", "opened_at", "silent", "leases", "left")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -33,6 +33,7 @@ class WorkerView(_message.Message):
     OPENED_AT_FIELD_NUMBER: _ClassVar[int]
     SILENT_FIELD_NUMBER: _ClassVar[int]
     LEASES_FIELD_NUMBER: _ClassVar[int]
+    LEFT_FIELD_NUMBER: _ClassVar[int]
     id: str
     name: str
     state: str
@@ -47,7 +48,28 @@ class WorkerView(_message.Message):
     opened_at: _timestamp_pb2.Timestamp
     silent: _duration_pb2.Duration
     leases: _containers.RepeatedCompositeFieldContainer[LeaseView]
-    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., state: _Optional[str] = ..., queues: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., threads: _Optional[int] = ..., threads_used: _Optional[int] = ..., stuck: _Optional[int] = ..., labels: _Optional[_Mapping[str, str]] = ..., version: _Optional[str] = ..., local: bool = ..., opened_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., silent: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., leases: _Optional[_Iterable[_Union[LeaseView, _Mapping]]] = ...) -> None: ...
+    left: WorkerLeft
+    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., state: _Optional[str] = ..., queues: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ..., threads: _Optional[int] = ..., threads_used: _Optional[int] = ..., stuck: _Optional[int] = ..., labels: _Optional[_Mapping[str, str]] = ..., version: _Optional[str] = ..., local: bool = ..., opened_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., silent: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., leases: _Optional[_Iterable[_Union[LeaseView, _Mapping]]] = ..., left: _Optional[_Union[WorkerLeft, _Mapping]] = ...) -> None: ...
+
+class WorkerLeft(_message.Message):
+    __slots__ = ("at", "why", "held", "jobs")
+    AT_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
+    HELD_FIELD_NUMBER: _ClassVar[int]
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    at: _timestamp_pb2.Timestamp
+    why: str
+    held: int
+    jobs: _containers.RepeatedCompositeFieldContainer[HeldJob]
+    def __init__(self, at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., why: _Optional[str] = ..., held: _Optional[int] = ..., jobs: _Optional[_Iterable[_Union[HeldJob, _Mapping]]] = ...) -> None: ...
+
+class HeldJob(_message.Message):
+    __slots__ = ("job", "state")
+    JOB_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    job: str
+    state: str
+    def __init__(self, job: _Optional[str] = ..., state: _Optional[str] = ...) -> None: ...
 
 class LeaseView(_message.Message):
     __slots__ = ("job", "attempt", "threads", "fence", "since")

@@ -1,0 +1,315 @@
+/**
+ * A table that stays fast with any number of rows.
+ *
+ * Only what is on the screen is in the page, never more than sixty rows. It is one stop of the Tab key (the grid pattern):
+ * `j` and `k` or the arrows move, `x` selects, `⇧x` selects a range, `a` all loaded rows, Enter opens, `o` opens the page.
+ * The row that was opened gets the focus back when its inspector closes. Below 640 px rows are cards.
+ */
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
+import { ROW_HEIGHT, useSettings } from "@/settings/settings";
+import { useIsNarrow } from "./media";
+import { extend, type Selection, toggle, toggleAll } from "./selection";
+
+export interface Column<R> {
+  id: string;
+  header: ReactNode;
+  /** For `grid-template-columns`: `120px`, `minmax(160px,1fr)`. */
+  width: string;
+  cell: (row: R) => ReactNode;
+  align?: "right";
+  /** Left out of the card that a row becomes on a small screen. */
+  notOnCard?: boolean;
+}
+
+export interface VirtualTableProps<R> {
+  /** Says what the rows are: "Jobs". */
+  label: string;
+  rows: readonly R[];
+  rowId: (row: R) => string;
+  columns: readonly Column<R>[];
+  /** How many rows there are in all, if more than are loaded; -1 if nobody knows. */
+  total?: number;
+  onOpen?: (row: R) => void;
+  onOpenPage?: (row: R) => void;
+  /** The row whose inspector is open. */
+  openId?: string | undefined;
+  selection?: Selection;
+  onSelectionChange?: (selection: Selection) => void;
+  /** Another value tints the row for a moment: its state, say. */
+  tint?: (row: R) => string;
+  /** One more line under a row: the most useful one thing about it. */
+  secondLine?: (row: R) => ReactNode;
+  onEnd?: (() => void) | undefined;
+  loadingMore?: boolean;
+  /** Ids on the screen, for the live events of just these. */
+  onVisible?: (ids: readonly string[]) => void;
+  /** Further keys on the focused row. */
+  onKey?: (event: KeyboardEvent, row: R) => void;
+  dimmed?: boolean;
+  footer?: ReactNode;
+}
+
+/** Never more row elements than this. */
+export const MOST_ROWS = 60;
+const HEAD = 30;
+const SECOND_LINE = 18;
+
+export function VirtualTable<R>(props: VirtualTableProps<R>) {
+  const { label, rows, rowId, columns, onOpen, openId, selection, onSelectionChange, onEnd, onVisible, footer } = props;
+  const { density } = useSettings();
+  const narrow = useIsNarrow();
+  const scroller = useRef<HTMLDivElement>(null);
+  const [active, setActive] = useState<string>();
+  const wantFocus = useRef(false);
+  const tableId = useId();
+  const cardLines = columns.filter((column) => !column.notOnCard).length;
+  const rowHeight = narrow
+    ? 20 + Math.ceil(cardLines / 2) * 22
+    : ROW_HEIGHT[density] + (props.secondLine ? SECOND_LINE : 0);
+
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => (rows[index] === undefined ? index : rowId(rows[index])),
+    overscan: 6,
+    scrollPaddingStart: narrow ? 0 : HEAD,
+    rangeExtractor: (range) => defaultRangeExtractor(range).slice(0, MOST_ROWS),
+  });
+  useEffect(() => virtual.measure(), [virtual, rowHeight]);
+
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (onEnd && last >= rows.length - 10) onEnd();
+  }, [onEnd, last, rows.length]);
+  const visible = items.flatMap(({ index }) => (rows[index] === undefined ? [] : [rowId(rows[index])])).join(",");
+  useEffect(() => onVisible?.(visible.split(",").filter(Boolean)), [onVisible, visible]);
+
+  const activeIndex = Math.max(0, rows.findIndex((row) => rowId(row) === active));
+  // The inspector closed: whoever opened it goes on from the row.
+  const wasOpen = useRef(openId);
+  useEffect(() => {
+    if (wasOpen.current !== undefined && openId === undefined) wantFocus.current = true;
+    if (openId !== undefined) setActive(openId);
+    wasOpen.current = openId;
+  }, [openId]);
+  // The row may be drawn only after the list has scrolled to it, so every drawing looks.
+  useEffect(() => {
+    if (!wantFocus.current) return;
+    const element = scroller.current?.querySelector<HTMLElement>('[role="row"][tabindex="0"]');
+    if (!element) return;
+    element.focus({ preventScroll: true });
+    wantFocus.current = false;
+  });
+
+  const go = useCallback(
+    (index: number) => {
+      const row = rows[Math.min(rows.length - 1, Math.max(0, index))];
+      if (row === undefined) return;
+      setActive(rowId(row));
+      wantFocus.current = true;
+      virtual.scrollToIndex(Math.min(rows.length - 1, Math.max(0, index)));
+    },
+    [rows, rowId, virtual],
+  );
+
+  const select = (id: string, range: boolean) => {
+    if (!selection || !onSelectionChange) return;
+    onSelectionChange(range ? extend(selection, id, rows.map(rowId)) : toggle(selection, id));
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const row = rows[activeIndex];
+    if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    // Keys of a control inside the row belong to the control.
+    const own = event.target instanceof HTMLElement && event.target.getAttribute("role") === "row";
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 2);
+    const moves: Record<string, number> = {
+      j: activeIndex + 1,
+      ArrowDown: activeIndex + 1,
+      k: activeIndex - 1,
+      ArrowUp: activeIndex - 1,
+      PageDown: activeIndex + page,
+      PageUp: activeIndex - page,
+      Home: 0,
+      End: rows.length - 1,
+    };
+    const to = moves[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      go(to);
+    } else if (event.key === "Enter" && own) {
+      event.preventDefault();
+      onOpen?.(row);
+    } else if (event.key === "o" && props.onOpenPage) {
+      event.preventDefault();
+      props.onOpenPage(row);
+    } else if (event.key.toLowerCase() === "x" && selection) {
+      event.preventDefault();
+      select(rowId(row), event.shiftKey);
+    } else if (event.key === "a" && selection) {
+      event.preventDefault();
+      onSelectionChange?.(toggleAll(selection, rows.map(rowId)));
+    } else {
+      props.onKey?.(event, row);
+    }
+  };
+
+  const template = [...(selection ? ["32px"] : []), ...columns.map((column) => column.width)].join(" ");
+  const all = selection !== undefined && rows.length > 0 && rows.every((row) => selection.ids.has(rowId(row)));
+  return (
+    <div className="fills flex min-h-0 flex-col">
+      <div
+        ref={scroller}
+        role="grid"
+        aria-label={label}
+        aria-rowcount={props.total ?? rows.length + 1}
+        aria-colcount={columns.length + (selection ? 1 : 0)}
+        aria-multiselectable={selection ? true : undefined}
+        id={tableId}
+        className={`min-h-0 overflow-auto border-y border-line ${props.dimmed ? "opacity-60" : ""}`}
+        style={{ maxHeight: (MOST_ROWS - 12) * rowHeight }}
+        onKeyDown={onKeyDown}
+        tabIndex={rows.length === 0 ? 0 : -1}
+      >
+        {narrow ? null : (
+          <div role="row" aria-rowindex={1} className="sticky top-0 z-10 grid w-max min-w-full items-center gap-x-5 border-b border-line bg-surface px-3 text-12 font-medium text-muted" style={{ gridTemplateColumns: template, height: HEAD }}>
+            {selection ? (
+              <div role="columnheader" className="flex items-center">
+                <input type="checkbox" tabIndex={-1} className="size-4 accent-accent" aria-label="Select all loaded rows" checked={all} onChange={() => onSelectionChange?.(toggleAll(selection, rows.map(rowId)))} />
+              </div>
+            ) : null}
+            {columns.map((column) => (
+              <div key={column.id} role="columnheader" className={`truncate ${column.align === "right" ? "text-right" : ""}`}>
+                {column.header}
+              </div>
+            ))}
+          </div>
+        )}
+        <div role="rowgroup" className="relative w-max min-w-full" style={{ height: virtual.getTotalSize() }}>
+          {items.map((item) => {
+            const row = rows[item.index];
+            if (row === undefined) return null;
+            const id = rowId(row);
+            return (
+              <Row
+                key={id}
+                row={row}
+                id={id}
+                index={item.index}
+                start={item.start}
+                height={rowHeight}
+                template={template}
+                columns={columns}
+                narrow={narrow}
+                focusable={item.index === activeIndex}
+                open={id === openId}
+                selected={selection?.ids.has(id)}
+                tint={props.tint?.(row)}
+                second={props.secondLine?.(row)}
+                onFocus={setActive}
+                onOpen={onOpen}
+                onSelect={selection ? select : undefined}
+              />
+            );
+          })}
+        </div>
+        {props.loadingMore ? (
+          <div role="status" className="px-3 py-2 text-12 text-muted">
+            Loading more…
+          </div>
+        ) : null}
+      </div>
+      {footer ? <div className="flex min-h-8 items-center gap-3 px-3 text-12 text-muted">{footer}</div> : null}
+    </div>
+  );
+}
+
+interface RowProps<R> {
+  row: R;
+  id: string;
+  index: number;
+  start: number;
+  height: number;
+  template: string;
+  columns: readonly Column<R>[];
+  narrow: boolean;
+  focusable: boolean;
+  open: boolean;
+  selected: boolean | undefined;
+  tint: string | undefined;
+  second: ReactNode;
+  onFocus: (id: string) => void;
+  onOpen: ((row: R) => void) | undefined;
+  onSelect: ((id: string, range: boolean) => void) | undefined;
+}
+
+const Row = memo(RowInner) as typeof RowInner;
+
+function RowInner<R>({ row, id, index, start, height, template, columns, narrow, focusable, open, selected, tint, second, onFocus, onOpen, onSelect }: RowProps<R>) {
+  const element = useRef<HTMLDivElement>(null);
+  const before = useRef(tint);
+  useEffect(() => {
+    if (before.current !== tint) {
+      before.current = tint;
+      element.current?.classList.remove("tinted");
+      // Reading the width makes the browser forget the animation that was, so that it begins again.
+      void element.current?.offsetWidth;
+      element.current?.classList.add("tinted");
+    }
+  }, [tint]);
+  const look = open ? "bg-accent/12" : selected ? "bg-accent/8" : "hover:bg-surface";
+  return (
+    // Keys are handled by the grid; a click is the mouse's way to what Enter does.
+    <div
+      ref={element}
+      role="row"
+      tabIndex={focusable ? 0 : -1}
+      aria-rowindex={index + 2}
+      aria-selected={selected}
+      data-row-id={id}
+      className={`absolute top-0 left-0 w-full cursor-default border-b border-line px-3 -outline-offset-2 ${look}`}
+      style={{ height, transform: `translateY(${start}px)` }}
+      onFocus={() => onFocus(id)}
+      onClick={(event) => {
+        const control = event.target instanceof Element && event.target.closest("a, button, input");
+        if (!control) onOpen?.(row);
+      }}
+      onKeyDown={undefined}
+    >
+      {narrow ? (
+        <div className="grid grid-cols-2 gap-x-5 gap-y-0.5 py-2.5">
+          {columns
+            .filter((column) => !column.notOnCard)
+            .map((column) => (
+              <div key={column.id} role="gridcell" className="truncate">
+                {column.cell(row)}
+              </div>
+            ))}
+        </div>
+      ) : (
+        <>
+          <div className="grid items-center gap-x-5" style={{ gridTemplateColumns: template, height: second === undefined ? height - 1 : height - SECOND_LINE - 2 }}>
+            {onSelect ? (
+              <div role="gridcell" className="flex items-center">
+                <input type="checkbox" tabIndex={-1} className="size-4 accent-accent" aria-label={`Select ${id}`} checked={selected ?? false} onChange={(event) => onSelect(id, (event.nativeEvent as MouseEvent).shiftKey)} />
+              </div>
+            ) : null}
+            {columns.map((column) => (
+              <div key={column.id} role="gridcell" className={`truncate ${column.align === "right" ? "text-right" : ""}`}>
+                {column.cell(row)}
+              </div>
+            ))}
+          </div>
+          {second === undefined ? null : (
+            <div role="gridcell" className={`truncate text-12 leading-4 text-muted ${onSelect ? "pl-12" : ""}`}>
+              {second}
+            </div>
+          )}
+        </>
+      )}
+    </div>
+  );
+}

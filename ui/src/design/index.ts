@@ -1,0 +1,20 @@
+/** Everything that pages are made of. `Chart` is not here: import it from its file, in the page that needs it. */
+export { Button } from "./Button";
+export { CodeView } from "./CodeView";
+export { ConfirmDialog, type Confirmation } from "./ConfirmDialog";
+export { CliLine, CopyButton, copyText, shellWord } from "./CopyButton";
+export { Dialog, Drawer } from "./Dialog";
+export * from "./format";
+export { Inspector } from "./Inspector";
+export { Menu, MenuCheck, MenuChoice, MenuItem, MenuLabel, MenuLine } from "./Menu";
+export { Chip, EmptyState, ErrorPanel, Facts, KeyHint, PageHeader, Panel, Skeleton, SkeletonRows } from "./parts";
+export { NOTHING, type Selection } from "./selection";
+export { Sparkline } from "./Sparkline";
+export { STATE_FILL, StateIcon, StateLabel } from "./StateIcon";
+export { Tabs } from "./Tabs";
+export { toast } from "./Toast";
+export { Tooltip } from "./Tooltip";
+export { Duration, Elapsed, Num, Rate, Time } from "./values";
+export { type Column, VirtualTable } from "./VirtualTable";
+export { useNow } from "./clock";
+export { useIsMedium, useIsNarrow, useIsWide } from "./media";

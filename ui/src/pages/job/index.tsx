@@ -1,0 +1,15 @@
+/** The page of one job. */
+import { getRouteApi } from "@tanstack/react-router";
+import { JobView } from "./JobView";
+
+const route = getRouteApi("/jobs/$id");
+
+export default function JobPage() {
+  const { id } = route.useParams();
+  return (
+    <>
+      <h1 className="sr-only">Job {id}</h1>
+      <JobView key={id} id={id} />
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+/** Every key, on one page. */
+import { Dialog } from "@/design/Dialog";
+import { KeyHint } from "@/design/parts";
+import { MOD } from "./keys";
+import { PLACES } from "./nav";
+
+const SECTIONS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
+  ["Go to", PLACES.flatMap((place) => (place.key ? [[`g ${place.key}`, place.label] as const] : []))],
+  [
+    "Everywhere",
+    [
+      [`${MOD}+K`, "Search or jump"],
+      ["/", "Search on this page"],
+      [".", "Pause or resume live updates"],
+      ["t", "Dark or light"],
+      ["?", "This sheet"],
+      ["Esc", "Close"],
+    ],
+  ],
+  [
+    "In a list",
+    [
+      ["j k", "Down, up"],
+      ["x", "Select"],
+      ["⇧x", "Select a range"],
+      ["a", "Select what is loaded"],
+      ["A", "Select all that match"],
+      ["Enter", "Open in the inspector"],
+      ["o", "Open the page"],
+      ["n", "Show what is new"],
+    ],
+  ],
+  [
+    "On a job",
+    [
+      ["r", "Replay"],
+      ["c", "Cancel"],
+      ["e", "Explain"],
+      ["[ ]", "Previous, next job of the list"],
+    ],
+  ],
+];
+
+export function CheatSheet({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog open onOpenChange={(open) => !open && onClose()} title="Keys" width="max-w-3xl">
+      <div className="grid grid-cols-2 gap-x-8 gap-y-5 max-sm:grid-cols-1">
+        {SECTIONS.map(([title, keys]) => (
+          <section key={title}>
+            <h3 className="pb-1 text-12 font-medium text-muted">{title}</h3>
+            <dl className="flex flex-col">
+              {keys.map(([key, text]) => (
+                <div key={key} className="flex min-h-7 items-center justify-between border-b border-line">
+                  <dt>{text}</dt>
+                  <dd>
+                    <KeyHint keys={key} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,143 @@
+/** The bar at the top: where one is, search, the time range, the connection, settings. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useLocation, useNavigate } from "@tanstack/react-router";
+import { CalendarRange, ChevronRight, CircleUser, Keyboard, LogIn, LogOut, Search } from "lucide-react";
+import { api } from "@/api/client";
+import { whoami } from "@/api/queries";
+import { Button } from "@/design/Button";
+import { Menu, MenuCheck, MenuChoice, MenuItem, MenuLabel, MenuLine } from "@/design/Menu";
+import { zoneName, shortId } from "@/design/format";
+import { KeyHint } from "@/design/parts";
+import { toast } from "@/design/Toast";
+import { changeSettings, useSettings } from "@/settings/settings";
+import { ConnectionChip } from "./ConnectionChip";
+import { MOD } from "./keys";
+import { PLACES } from "./nav";
+import { PRESETS, useTimeRange } from "./range";
+
+export function TopBar({ onSearch, onKeys }: { onSearch: () => void; onKeys: () => void }) {
+  return (
+    <header className="flex h-12 shrink-0 items-center gap-3 border-b border-line px-6 max-sm:px-3">
+      <Breadcrumb />
+      <button type="button" onClick={onSearch} className="mx-auto flex h-8 w-full max-w-96 min-w-8 items-center gap-2 rounded border border-line bg-surface px-2.5 text-muted hover:border-line-strong">
+        <Search size={14} aria-hidden="true" className="shrink-0" />
+        <span className="grow truncate text-left max-md:sr-only">Search or jump…</span>
+        <span className="max-md:hidden" aria-hidden="true">
+          <KeyHint keys={MOD === "⌘" ? "⌘K" : "Ctrl K"} />
+        </span>
+      </button>
+      <RangePicker />
+      <ConnectionChip />
+      <UserMenu onKeys={onKeys} />
+    </header>
+  );
+}
+
+function Breadcrumb() {
+  const { pathname } = useLocation();
+  const [first = "", second] = pathname.split("/").filter(Boolean);
+  const place = PLACES.find((each) => each.to === `/${first}`);
+  return (
+    <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 max-sm:hidden">
+      {place && second ? (
+        <Link to={place.to} className="text-muted">
+          {place.label}
+        </Link>
+      ) : (
+        <span className="font-medium whitespace-nowrap">{place?.label ?? (first === "login" ? "Log in" : "Ganger")}</span>
+      )}
+      {second ? (
+        <>
+          <ChevronRight size={14} className="shrink-0 text-muted" aria-hidden="true" />
+          <span className="max-w-52 truncate font-medium" aria-current="page" title={decodeURIComponent(second)}>
+            {/^(job|op|wrk)_/.test(second) ? shortId(second) : decodeURIComponent(second)}
+          </span>
+        </>
+      ) : null}
+    </nav>
+  );
+}
+
+function RangePicker() {
+  const range = useTimeRange();
+  return (
+    <Menu
+      trigger={
+        <Button look="quiet" icon={<CalendarRange size={14} />} aria-label={`Time range: ${range.label}`}>
+          <span className="max-md:hidden">{range.label}</span>
+        </Button>
+      }
+    >
+      <MenuChoice label="Time range" value={range.moving ? range.text : ""} options={PRESETS.map(([name, label]) => [name as string, label] as const)} onChange={range.choose} />
+      {range.moving ? null : (
+        <>
+          <MenuLine />
+          <MenuItem onSelect={range.reset}>Back to the last hour</MenuItem>
+        </>
+      )}
+    </Menu>
+  );
+}
+
+const ZONES = ["local", "UTC"] as const;
+
+function UserMenu({ onKeys }: { onKeys: () => void }) {
+  const settings = useSettings();
+  const who = useQuery(whoami()).data;
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const zones = [...new Set<string>([...ZONES, settings.zone])];
+  const logOut = async () => {
+    try {
+      await api.post("/v1/auth:logout");
+      client.clear();
+      await navigate({ to: "/login" });
+    } catch (thrown) {
+      toast.failed("Couldn't log out", thrown);
+    }
+  };
+  return (
+    <Menu trigger={<Button look="quiet" icon={<CircleUser size={17} strokeWidth={1.5} />} aria-label="Settings and account" />}>
+      <MenuLabel>{who ? (who.authentication ? who.who : "Nobody is asked to log in here") : "Not logged in"}</MenuLabel>
+      <MenuLine />
+      <MenuChoice
+        label="Theme"
+        value={settings.theme}
+        options={[
+          ["system", "As the system"],
+          ["dark", "Dark"],
+          ["light", "Light"],
+        ]}
+        onChange={(theme) => changeSettings({ theme })}
+      />
+      <MenuChoice
+        label="Density"
+        value={settings.density}
+        options={[
+          ["compact", "Compact"],
+          ["default", "Default"],
+          ["comfortable", "Comfortable"],
+        ]}
+        onChange={(density) => changeSettings({ density })}
+      />
+      <MenuChoice label="Time zone" value={settings.zone} options={zones.map((zone) => [zone, zone === "local" ? `Local (${zoneName(zone)})` : zone] as const)} onChange={(zone) => changeSettings({ zone })} />
+      <MenuCheck checked={settings.absoluteTimes} onChange={(absoluteTimes) => changeSettings({ absoluteTimes })}>
+        Show absolute times
+      </MenuCheck>
+      <MenuLine />
+      <MenuItem icon={<Keyboard size={14} />} hint="?" onSelect={onKeys}>
+        Keys
+      </MenuItem>
+      {who?.authentication && who.who.startsWith("user:") ? (
+        <MenuItem icon={<LogOut size={14} />} onSelect={() => void logOut()}>
+          Log out
+        </MenuItem>
+      ) : null}
+      {who ? null : (
+        <MenuItem icon={<LogIn size={14} />} onSelect={() => void navigate({ to: "/login" })}>
+          Log in
+        </MenuItem>
+      )}
+    </Menu>
+  );
+}
