@@ -68,6 +68,13 @@ impl Jobs for Script {
         Err(Status::unimplemented("not in the script"))
     }
 
+    async fn events(
+        &self,
+        _: Request<v1::JobEventsRequest>,
+    ) -> Result<Response<v1::JobEventsResponse>, Status> {
+        Err(Status::unimplemented("not in the script"))
+    }
+
     async fn attempts(
         &self,
         _: Request<v1::AttemptsRequest>,
