@@ -161,7 +161,7 @@ fn every_command_and_every_setting_is_understood_by_the_binary() {
             is_a_command(&texts(&service["command"]));
             let health = texts(&service["healthcheck"]["test"]);
             assert_eq!(health[..2], ["CMD", "ganger"], "{name}");
-            is_a_command(&health[2..].to_vec());
+            is_a_command(&health[2..]);
             looked += 1;
         }
         are_settings(&variables(service, &secrets));

@@ -265,7 +265,7 @@ fn the_steps_of_the_image_work_and_what_it_runs_is_healthy() {
     are_settings(&image.variables);
     let started: Vec<String> = [&image.entrypoint[1..], &image.command[..]].concat();
     is_a_command(&started);
-    is_a_command(&image.health[1..].to_vec());
+    is_a_command(&image.health[1..]);
 
     let runs = Running::start(image);
     let healthy = || runs.as_user(&image.health).output().unwrap();
