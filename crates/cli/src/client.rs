@@ -7,6 +7,7 @@
 mod answer;
 mod path;
 mod refusal;
+mod stream;
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,6 +19,7 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AF
 
 pub(crate) use answer::Answer;
 pub(crate) use path::with_query;
+pub(crate) use stream::Streamed;
 
 use crate::clock::Stopwatch;
 use crate::config::{ClientTls, Config, Origin, ServerUrl, ServerUrls};
@@ -227,32 +229,43 @@ impl Client {
 
     /// Writes the body of an answer as it comes, however long it is.
     pub(crate) async fn download(&self, call: &Call, into: &mut impl Write) -> Fallible<()> {
+        let mut streamed = self.open(call).await?;
+        while let Some(chunk) = streamed.chunk(ANSWER).await? {
+            into.write_all(&chunk).map_err(|error| Failure::output(&error))?;
+        }
+        into.flush().map_err(|error| Failure::output(&error))
+    }
+
+    /// Begins to read an answer that has no end in sight. A server that is not there is not waited for: the next try asks
+    /// another one, if several are named.
+    pub(crate) async fn open(&self, call: &Call) -> Fallible<Streamed> {
         let mut request = self.http.request(call.method.clone(), self.url().at(&call.path));
         if let Some(token) = &self.token {
             request = request.header(AUTHORIZATION, token);
         }
         let sent = tokio::time::timeout(ANSWER, request.send()).await;
-        let late = || {
-            let what = format!("cannot {}", call.what);
-            Failure::new(Exit::Unreachable, what, "the server went silent", "look at its log, and try again")
+        let response = match sent {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => {
+                self.ask_another();
+                return Err(self.unreachable(call, &error));
+            }
+            Err(_) => {
+                self.ask_another();
+                return Err(stream::silent(&call.what));
+            }
         };
-        let mut response = sent.map_err(|_| late())?.map_err(|error| self.unreachable(call, &error))?;
         let status = response.status().as_u16();
         if !response.status().is_success() {
             let body = response.text().await.unwrap_or_default();
             return Err(refusal::refused(&call.what, &Answer { status, retry_after: None, body }));
         }
-        loop {
-            let chunk = tokio::time::timeout(ANSWER, response.chunk()).await.map_err(|_| late())?;
-            let chunk = chunk.map_err(|error| {
-                let what = format!("cannot {}: it broke off", call.what);
-                let why = refusal::root_cause(&error);
-                Failure::new(Exit::Unreachable, what, why, "what was written is incomplete; try again")
-            })?;
-            let Some(chunk) = chunk else { break };
-            into.write_all(&chunk).map_err(|error| Failure::output(&error))?;
-        }
-        into.flush().map_err(|error| Failure::output(&error))
+        Ok(Streamed::new(call.what.clone(), response))
+    }
+
+    /// The server that is asked at present.
+    pub(crate) fn address(&self) -> String {
+        self.url().to_string()
     }
 
     async fn once(&self, call: &Call) -> Result<Answer, reqwest::Error> {

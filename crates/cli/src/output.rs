@@ -1,5 +1,6 @@
 //! What the user sees: data on standard output, everything else on standard error.
 
+mod chart;
 mod json;
 mod state;
 mod table;
@@ -8,7 +9,8 @@ use std::io::{self, IsTerminal, Write};
 
 use serde_json::value::RawValue;
 
-pub(crate) use state::state_cell;
+pub(crate) use chart::chart;
+pub(crate) use state::{glyph, state_cell};
 pub(crate) use table::{Cell, Paint, Table};
 
 use crate::config::{Color, Config, Format};

@@ -12,7 +12,8 @@ pub(crate) fn state_cell(state: State, style: Style) -> Cell {
     Cell::painted(text, paint(state))
 }
 
-const fn glyph(state: State) -> &'static str {
+/// The shape of a state.
+pub(crate) const fn glyph(state: State) -> &'static str {
     match state {
         State::Scheduled => "◷",
         State::Blocked => "◫",
