@@ -7,6 +7,7 @@ mod cluster;
 mod compat;
 mod completion;
 mod config;
+mod demo;
 mod dev;
 mod doctor;
 mod enqueue;
@@ -83,6 +84,7 @@ pub(crate) enum Command {
     Backup(backup::Backup),
     Restore(backup::Restore),
     Bench(bench::Bench),
+    Demo(demo::Demo),
     Config(config::ConfigCommand),
     Completion(completion::Completion),
     Version(version::Version),
@@ -118,6 +120,7 @@ impl Command {
             Command::Backup(command) => command.run(context).await,
             Command::Restore(command) => command.run(context),
             Command::Bench(command) => command.run(context).await,
+            Command::Demo(command) => command.run(context).await,
             Command::Config(command) => command.run(context),
             Command::Completion(command) => command.run(context),
             Command::Version(command) => command.run(context).await,
@@ -154,6 +157,7 @@ impl Command {
             | Command::Cluster(_)
             | Command::Health(_)
             | Command::Bench(_)
+            | Command::Demo(_)
             | Command::Completion(_)
             | Command::Version(_)
             | Command::ExitCodes(_) => None,
@@ -188,6 +192,7 @@ impl Command {
             | Command::Backup(_)
             | Command::Restore(_)
             | Command::Bench(_)
+            | Command::Demo(_)
             | Command::Config(_)
             | Command::Completion(_)
             | Command::Version(_)
@@ -197,7 +202,7 @@ impl Command {
 
     /// Threads for services; a single one for commands that should be over at once.
     pub(crate) fn runtime(&self) -> io::Result<Runtime> {
-        if self.is_service() || matches!(self, Command::Bench(_)) {
+        if self.is_service() || matches!(self, Command::Bench(_) | Command::Demo(_)) {
             Builder::new_multi_thread().enable_all().build()
         } else {
             Builder::new_current_thread().enable_all().build()
