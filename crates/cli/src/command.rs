@@ -28,6 +28,7 @@ mod server;
 mod stats;
 mod tls;
 mod token;
+mod top;
 mod user;
 mod version;
 mod view;
@@ -77,6 +78,7 @@ pub(crate) enum Command {
     #[command(visible_aliases = ["operations", "op"])]
     Operation(operation::Operation),
     Stats(stats::Stats),
+    Top(top::Top),
     Cluster(cluster::Cluster),
     Health(health::Health),
     Doctor(doctor::Doctor),
@@ -113,6 +115,7 @@ impl Command {
             Command::Failure(command) => command.run(context).await,
             Command::Operation(command) => command.run(context).await,
             Command::Stats(command) => command.run(context).await,
+            Command::Top(command) => command.run(context).await,
             Command::Cluster(command) => command.run(context).await,
             Command::Health(command) => command.run(context).await,
             Command::Doctor(command) => command.run(context).await,
@@ -154,6 +157,7 @@ impl Command {
             | Command::Failure(_)
             | Command::Operation(_)
             | Command::Stats(_)
+            | Command::Top(_)
             | Command::Cluster(_)
             | Command::Health(_)
             | Command::Bench(_)
@@ -185,6 +189,7 @@ impl Command {
             | Command::Failure(_)
             | Command::Operation(_)
             | Command::Stats(_)
+            | Command::Top(_)
             | Command::Cluster(_)
             | Command::Health(_)
             | Command::Doctor(_)

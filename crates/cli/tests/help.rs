@@ -6,6 +6,7 @@ use common::{code, ganger, stderr, stdout};
 
 const COMMANDS: &[&[&str]] = &[
     &["dev"],
+    &["top"],
     &["demo"],
     &["server"],
     &["worker"],

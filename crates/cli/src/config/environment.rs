@@ -77,6 +77,16 @@ impl Environment {
         Terminal { utf8, color: self.get("NO_COLOR").is_none() && self.get("TERM") != Some("dumb") }
     }
 
+    /// Whether the terminal only writes line after line.
+    pub(crate) fn terminal_is_dumb(&self) -> bool {
+        self.get("TERM").is_none_or(|term| term == "dumb")
+    }
+
+    /// Whether there is a desktop that can show a page.
+    pub(crate) fn is_graphical(&self) -> bool {
+        ["DISPLAY", "WAYLAND_DISPLAY"].into_iter().any(|name| self.get(name).is_some())
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
