@@ -210,10 +210,7 @@ impl Config {
                 Key::Listen => (key, self.listen.value.to_string(), &self.listen.origin),
                 Key::Data => (key, self.data.value.display().to_string(), &self.data.origin),
                 Key::Store => (key, self.store.value.to_string(), &self.store.origin),
-                Key::Advertise => {
-                    let shown = self.advertise.value.as_ref().map(ToString::to_string).unwrap_or_default();
-                    (key, shown, &self.advertise.origin)
-                }
+                Key::Advertise => (key, shown(self.advertise.value.as_ref()), &self.advertise.origin),
                 Key::ClusterSecret => {
                     let shown = self.cluster_secret.value.0.as_ref().map_or("", |_| place::MASK);
                     (key, shown.to_owned(), &self.cluster_secret.origin)
@@ -267,14 +264,16 @@ impl Config {
                     let shown = self.smtp_url.value.0.as_deref().map(place::masked).unwrap_or_default();
                     (key, shown, &self.smtp_url.origin)
                 }
-                Key::EnvLabel => {
-                    let shown = self.env_label.value.as_ref().map(ToString::to_string).unwrap_or_default();
-                    (key, shown, &self.env_label.origin)
-                }
+                Key::EnvLabel => (key, shown(self.env_label.value.as_ref()), &self.env_label.origin),
                 Key::AllowHost => (key, self.allow_host.value.to_string(), &self.allow_host.origin),
             })
             .collect()
     }
+}
+
+/// A value as text; nothing if there is none.
+fn shown<T: fmt::Display>(value: Option<&T>) -> String {
+    value.map(ToString::to_string).unwrap_or_default()
 }
 
 /// The file beside the data that holds the token for `exec` jobs.

@@ -16,7 +16,8 @@ use crate::name::QueueName;
 use crate::queue::Ageing;
 use crate::time::Now;
 
-/// Strands of a class that are looked at. A queue with more tenants at once is told as not exact.
+/// Strands of a class that are looked at. A queue with more tenants at once is told as not exact, and so is one whose tenants have jobs
+/// of several classes: there every end may change whose turn it is.
 const STRANDS: usize = 1_000;
 
 /// The next job of a lane.
@@ -62,6 +63,8 @@ impl Coordinator {
         let flow = self.queues.get(queue).and_then(|entry| entry.flow.as_ref());
         let ageing = flow.and_then(|_| self.queues.get(queue)?.settings.ageing);
         let fair = flow.map(|flow| &flow.fair);
+        let several = lanes.iter().any(|lane| lanes.first().is_some_and(|first| first.class != lane.class));
+        let exact = exact && !(several && fair.is_some_and(Fair::is_used));
         let mut turns = Turns { fair, served: HashMap::new(), now: 0 };
         let mut items = Vec::new();
         while items.len() < limit {

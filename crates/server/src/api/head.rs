@@ -16,7 +16,7 @@ pub struct HeadBody {
     pub queue: QueueName,
     /// The jobs, in the order in which they would start if nothing held them back.
     pub items: Vec<HeadJobBody>,
-    /// Whether every tenant was looked at; otherwise there may be others in between.
+    /// Whether the order is certain. It is not where tenants have jobs of several kinds, or where there are very many tenants.
     pub exact: bool,
 }
 
