@@ -3,16 +3,17 @@
 SHELL := /bin/bash
 CARGO ?= cargo
 
-.PHONY: help run test setup fmt lint unit python schema sim soak bench fuzz deny generate clean
+.PHONY: help run test setup fmt ui lint unit python schema e2e screenshots sim soak bench fuzz deny generate clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 run: ## Build Ganger and start it: server, local worker, SQLite, on http://127.0.0.1:8080
 	@scripts/setup build
+	@scripts/ui build-if-possible
 	$(CARGO) run --locked --release -p ganger -- dev
 
-test: setup fmt lint unit python schema sim ## Everything a change must pass
+test: setup fmt ui lint unit python schema e2e sim ## Everything a change must pass
 	@echo "all tests passed"
 
 setup: ## Install what building and testing needs
@@ -20,6 +21,11 @@ setup: ## Install what building and testing needs
 
 fmt:
 	$(CARGO) fmt --all --check
+
+# Before anything is compiled: the binary packs what it finds, and is compiled once.
+ui: ## The web page: types, lints, tests, and the build that the next `cargo build` packs into the binary
+	@scripts/ui check
+	@scripts/ui build
 
 lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
@@ -35,12 +41,22 @@ python: ## The Python SDK: lints, types, tests against the real binary, the whee
 schema: ## The served OpenAPI document against what is served
 	@scripts/schema
 
+# After the unit tests, which build the binary that it tests.
+e2e: ## The web page in a real browser, against the real binary
+	@scripts/ui e2e
+
+screenshots: ## Pictures of every page for docs/images, dark and light
+	@scripts/ui screenshots
+
 # A build of its own: it switches on the seeded bugs, which nothing that ships may contain.
 sim: ## The deterministic simulator and its seeded bugs
 	$(CARGO) test --locked -p ganger-core --features sabotage --test sim
 
 soak: setup ## The long form of every campaign: kills, rows, hours (its figures are in docs/soak.md)
 	$(CARGO) test --locked --release -p ganger --test soak -- --ignored --nocapture --test-threads=1
+	@scripts/ui build
+	$(CARGO) build --locked --release -p ganger
+	@scripts/ui soak
 
 # The private servers put their data below TMPDIR, the embedded store below the working directory.
 bench: setup ## The benchmark: embedded, on PostgreSQL, and with Redis, each beside the raw ceiling of its database

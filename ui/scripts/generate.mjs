@@ -1,13 +1,16 @@
 // Writes openapi.json and src/api/schema.d.ts from a running server.
 //
 //   npm run generate -- http://127.0.0.1:8080     asks that server
+//   npm run generate -- http://127.0.0.1:8080 DIR writes them into that folder, to be compared
 //   npm run generate                              only makes the types again from openapi.json
 import { readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import openapiTS, { astToString } from "openapi-typescript";
 
-const snapshot = new URL("../openapi.json", import.meta.url);
-const types = new URL("../src/api/schema.d.ts", import.meta.url);
-const server = process.argv[2];
+const [server, folder] = process.argv.slice(2);
+const into = (here) => (folder ? join(folder, basename(here)) : new URL(`../${here}`, import.meta.url));
+const snapshot = into("openapi.json");
+const types = into("src/api/schema.d.ts");
 
 if (server) {
   const response = await fetch(new URL("/v1/openapi.json", server));

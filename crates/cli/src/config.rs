@@ -24,7 +24,9 @@ pub(crate) use layer::{Key, Layer};
 pub(crate) use place::{Place, RawStore};
 pub(crate) use servers::ServerUrls;
 pub(crate) use tls::{ClientTls, TlsSettings};
-pub(crate) use value::{Color, Format, Grace, Listens, LogFormat, ServerUrl, Switch, Workers};
+pub(crate) use value::{
+    Color, EnvLabel, Format, Grace, HostNames, Listens, LogFormat, ServerUrl, Switch, Workers,
+};
 
 use ganger_server::http::compat::Profiles;
 use ganger_server::http::cors::Origins;
@@ -128,6 +130,10 @@ pub(crate) struct Config {
     pub(crate) demo_scale: Setting<Scale>,
     /// The mail server; its address may hold a password.
     pub(crate) smtp_url: Setting<Secret>,
+    /// What people call this installation.
+    pub(crate) env_label: Setting<Option<EnvLabel>>,
+    /// Names that a proxy in front of a server is reached by.
+    pub(crate) allow_host: Setting<HostNames>,
     /// What is known about the terminal.
     pub(crate) terminal: Terminal,
 }
@@ -189,6 +195,8 @@ impl Config {
             workers: layers.parsed(Key::Workers)?,
             demo_scale: layers.pick(Key::DemoScale, Scale::default)?,
             smtp_url: layers.optional(Key::SmtpUrl).map(Secret),
+            env_label: layers.parsed(Key::EnvLabel)?,
+            allow_host: layers.pick(Key::AllowHost, HostNames::default)?,
             terminal: environment.terminal(),
         })
     }
@@ -259,6 +267,11 @@ impl Config {
                     let shown = self.smtp_url.value.0.as_deref().map(place::masked).unwrap_or_default();
                     (key, shown, &self.smtp_url.origin)
                 }
+                Key::EnvLabel => {
+                    let shown = self.env_label.value.as_ref().map(ToString::to_string).unwrap_or_default();
+                    (key, shown, &self.env_label.origin)
+                }
+                Key::AllowHost => (key, self.allow_host.value.to_string(), &self.allow_host.origin),
             })
             .collect()
     }

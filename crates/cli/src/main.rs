@@ -14,6 +14,7 @@ mod humane;
 mod local_worker;
 mod logging;
 mod output;
+mod page;
 mod port_owner;
 mod serving;
 mod signals;

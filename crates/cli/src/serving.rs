@@ -12,7 +12,7 @@ use futures::FutureExt;
 use ganger_core::{SessionId, limits};
 use ganger_server::http::CompatOptions;
 use ganger_server::{
-    AuthOptions, Exposure, LateStore, Server, ServerError, ServerHandle, ServerOptions, TlsPem,
+    About, AuthOptions, Exposure, LateStore, Server, ServerError, ServerHandle, ServerOptions, TlsPem,
 };
 use ganger_store::postgres::{PgOptions, PgStore};
 use ganger_store::redis::Redis;
@@ -54,6 +54,10 @@ pub(crate) struct Serving<'a> {
     pub(crate) local_sessions: Vec<SessionId>,
     /// The compatible doors.
     pub(crate) compat: CompatOptions,
+    /// What it tells people about itself.
+    pub(crate) about: About,
+    /// Names that a proxy in front of it is reached by.
+    pub(crate) allowed_hosts: Vec<String>,
     /// How often memory is compared with the store, if not as often as by default.
     pub(crate) reconcile_every: Option<Duration>,
 }
@@ -154,6 +158,8 @@ impl Serving<'_> {
         options.redis.clone_from(&self.accelerated.redis);
         options.allow_buffered = self.accelerated.allow_buffered;
         options.compat.clone_from(&self.compat);
+        options.about.clone_from(&self.about);
+        options.allowed_hosts.clone_from(&self.allowed_hosts);
         options.tls.clone_from(&self.tls);
         options.ca.clone_from(&self.ca);
         options.insecure_no_auth = self.insecure_no_auth;

@@ -165,3 +165,31 @@ fn a_server_that_others_reach_asks_or_does_not_start() {
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("placeholder"), "{}", stderr(&output));
 }
+
+/// The status that a server answers, when it is asked by that name.
+fn status(instance: &Instance, host: &str, path: &str, token: &str) -> (u16, String) {
+    use std::io::{Read as _, Write as _};
+    let address = instance.url.strip_prefix("http://").unwrap();
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let bearer = if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n{bearer}Connection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    (answer.split(' ').nth(1).unwrap().parse().unwrap(), answer)
+}
+
+/// A proxy on the same machine hands on the name that it was asked by. What it lets in may come from anywhere.
+#[test]
+fn a_server_behind_a_proxy_answers_to_its_name_and_asks_who_calls() {
+    let server = Instance::start("server", &["--allow-host", "jobs.example.com"]);
+    let token = std::fs::read_to_string(server.data.join("admin-token")).unwrap();
+    let token = token.trim();
+    assert_eq!(status(&server, "jobs.example.com", "/v1/stats", "").0, 401);
+    assert_eq!(status(&server, "jobs.example.com", "/v1/stats", token).0, 200);
+    assert_eq!(status(&server, "jobs.example.com:8443", "/ui/", "").0, 200);
+    assert_eq!(status(&server, "evil.example.com", "/v1/stats", token).0, 421);
+    let (_, system) = status(&server, "jobs.example.com", "/v1/system", token);
+    let named = r#"{"setting":"allow_host","value":"jobs.example.com","origin":"flag --allow-host"}"#;
+    assert!(system.contains(named), "{system}");
+    assert!(!system.contains(token), "a secret is told");
+}

@@ -68,6 +68,12 @@ pub const MAIL_ADDRESS_BYTES: usize = 254;
 pub const MAIL_NAME_BYTES: usize = 256;
 /// Most queues or kinds one worker may name.
 pub const WORKER_NAMES: usize = 256;
+/// Jobs shown of the head of a queue when the caller does not say.
+pub const HEAD_DEFAULT: usize = 20;
+/// Most jobs shown of the head of a queue.
+pub const HEAD_MAX: usize = 100;
+/// Most jobs that are remembered of a worker that left.
+pub const LEFT_JOBS: usize = 100;
 /// Rows of a page when the caller does not say.
 pub const PAGE_DEFAULT: usize = 50;
 /// Most rows of a page.

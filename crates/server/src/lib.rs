@@ -6,6 +6,7 @@
 //! ([`election`]), each tells the others that it is there ([`cluster`]), and what only the leader can answer is
 //! passed on to it ([`relay`]). Who asks is found out in [`auth`].
 
+pub mod about;
 pub mod accelerator;
 pub mod api;
 mod audit;
@@ -39,6 +40,7 @@ pub mod tls;
 pub mod waiters;
 pub mod writer;
 
+pub use about::About;
 pub use auth::AuthOptions;
 pub use late::LateStore;
 pub use server::{Exposure, Server, ServerError, ServerHandle, ServerOptions};

@@ -29,6 +29,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
+use crate::about::About;
 use crate::accelerator::{Accelerator, Tasks};
 use crate::auth::{self, Auth, AuthOptions};
 use crate::clock::Clock;
@@ -105,6 +106,8 @@ pub struct ServerOptions {
     pub allow_buffered: bool,
     /// The compatible doors.
     pub compat: CompatOptions,
+    /// What it tells people about itself.
+    pub about: About,
 }
 
 impl ServerOptions {
@@ -131,6 +134,7 @@ impl ServerOptions {
             redis: None,
             allow_buffered: false,
             compat: CompatOptions::default(),
+            about: About::default(),
         }
     }
 }
@@ -383,6 +387,7 @@ fn lead(
         changes: Default::default(),
         auth: Auth::new(&options.auth, &options.compat),
         loopback: options.listen.iter().all(is_loopback),
+        about: options.about.clone(),
     });
     let parts = WriterParts { store: store.clone(), payloads, waiters, clock, busy, observer };
     let thread = CoordinatorThread {

@@ -13,6 +13,7 @@ mod doors;
 mod error;
 mod failures;
 mod histogram;
+mod job_events;
 mod limits;
 mod operations;
 mod related;
@@ -21,6 +22,7 @@ mod schedules;
 mod search;
 mod settings;
 mod statistics;
+mod system;
 mod told;
 
 use std::collections::{HashMap, HashSet};
@@ -40,6 +42,7 @@ use ganger_store::Store;
 use ganger_store::read::{ListQuery, Page, StoredJob};
 use tokio::sync::{broadcast, watch};
 
+use crate::about::About;
 use crate::accelerator::Accelerator;
 use crate::auth::Auth;
 use crate::clock::Clock;
@@ -58,12 +61,14 @@ pub use documents::View;
 pub use error::{Answer, ServiceError};
 pub use failures::FAILURES_WINDOW;
 pub use histogram::{Bucket, Histogram};
+pub use job_events::{Happened, What};
 pub use limits::{ClosedFor, check_key};
 pub use operations::{Begun, NewOperation, NewTarget, Preview, Started};
 pub use related::{RELATED_MAX, RelatedJobs};
 pub use run::Run;
 pub use schedules::{Backfilled, SchedulePage, ScheduleSet, UPCOMING_DEFAULT};
 pub use search::{Pages, Survey};
+pub use system::SystemSeen;
 
 /// The longest that [`Service::wait`] waits.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -110,6 +115,8 @@ pub struct Parts {
     pub auth: Auth,
     /// Only programs of this machine reach it.
     pub loopback: bool,
+    /// What it tells people about itself.
+    pub about: About,
 }
 
 /// A job with what only the leader knows.

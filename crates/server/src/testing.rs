@@ -150,6 +150,7 @@ pub async fn standby(options: ServerOptions) -> TestStandby {
         changes: Default::default(),
         auth: crate::auth::Auth::new(&options.auth, &options.compat),
         loopback: true,
+        about: options.about.clone(),
     });
     let streams = CancellationToken::new();
     let tls = options.tls.as_ref().map(|pem| Tls::new(pem, Wall::default()));

@@ -628,7 +628,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what an error code means */
+        /**
+         * Read what an error code means
+         * @description Markdown, or a page where a browser asks.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -1408,8 +1411,9 @@ export interface paths {
         /**
          * Follow live events
          * @description Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed. `event: operation` is a bulk
-         *     operation that began, is over or is further, at most four times a second, and `event: counts` the counts of states;
-         *     these two have no id and are not told again.
+         *     operation that began, is over or is further, and `event: counts` the counts of states with how things are in one sentence, each at most
+         *     twice a second; these two have no id and are not told again. `event: slow` says that the server is busy and tells counts only every
+         *     `interval_ms`; 0 is as usual.
          */
         get: {
             parameters: {
@@ -1418,6 +1422,8 @@ export interface paths {
                     topics?: string;
                     /** @description Only events of these jobs */
                     job?: string;
+                    /** @description Of the topics job and attempt, only these jobs, at most 100; other topics go on */
+                    visible?: string;
                     /** @description Only events of these queues */
                     queue?: string;
                 };
@@ -2081,6 +2087,66 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["RelatedPage"];
+                    };
+                };
+                /** @description Not Found */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["ProblemBody"];
+                    };
+                };
+                /** @description Refused */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["ProblemBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what happened to a job
+         * @description Its intake, the beginning and end of each attempt, its end, and, for those who may read the audit log, who asked for what;
+         *     in order.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["JobEventsBody"];
                     };
                 };
                 /** @description Not Found */
@@ -3941,6 +4007,69 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/queues/{queue}/head": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the head of a queue
+         * @description The jobs that are next, in the order in which they would start if nothing held them back, and what holds each of them back: the
+         *     first closed gate, as `/v1/jobs/{id}/explain` tells it.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description 1 to 100, 20 if not given */
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    queue: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["HeadBody"];
+                    };
+                };
+                /** @description Bad Request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["ProblemBody"];
+                    };
+                };
+                /** @description Refused */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["ProblemBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/queues/{queue}/keys": {
         parameters: {
             query?: never;
@@ -5183,6 +5312,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/system": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the server as a whole
+         * @description Version, store, health, who leads, what is kept how long, and the settings in force with where each came from. Every
+         *     server answers by itself. Settings, with secrets masked, are for administrators.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SystemBody"];
+                    };
+                };
+                /** @description Refused */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["ProblemBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tokens": {
         parameters: {
             query?: never;
@@ -5926,7 +6104,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a worker */
+        /**
+         * Get a worker
+         * @description Of one that left, with why it did, and what became of the jobs that it held.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -6209,10 +6390,16 @@ export interface components {
         CapabilitiesBody: {
             /** @description Versions of the API it speaks. */
             api: string[];
+            /** @description Whether callers are asked who they are. */
+            auth: boolean;
+            /** @description What people call this installation, such as `production`, if they said. */
+            environment?: string | null;
             /** @description The bounds on what a client can send. */
             limits: components["schemas"]["LimitsBody"];
             /** @description Always `ganger`. */
             product: string;
+            /** @description Whether people can make themselves users, at `POST /signup`. */
+            signup: boolean;
             /** @description Version of the server. */
             version: string;
         };
@@ -6509,15 +6696,44 @@ export interface components {
              */
             reason?: string | null;
         };
-        /** @description A lease that is held. */
-        HeldBody: {
-            /** @description A person wants the job to stop: stop it, and report `:fail`. */
-            cancel_requested: boolean;
+        /** @description The next jobs of a queue. */
+        HeadBody: {
+            /** @description Whether every tenant was looked at; otherwise there may be others in between. */
+            exact: boolean;
+            /** @description The jobs, in the order in which they would start if nothing held them back. */
+            items: components["schemas"]["HeadJobBody"][];
+            /** @description The queue. */
+            queue: string;
+        };
+        /** @description One of the next jobs of a queue. */
+        HeadJobBody: {
             /**
-             * Format: int64
-             * @description The next report must come within this.
+             * Format: int32
+             * @description Number of the attempt that is next.
              */
-            lease_expires_in_ms: number;
+            attempt: number;
+            held?: components["schemas"]["GateBody"] | null;
+            /** @description The job. */
+            id: string;
+            /** @description Its kind. */
+            kind: string;
+            /**
+             * Format: int32
+             * @description Its priority.
+             */
+            priority: number;
+            /**
+             * Format: date-time
+             * @description Since when it could run.
+             */
+            ready_since: string;
+        };
+        /** @description A job that a worker held when it left. */
+        HeldBody: {
+            /** @description The job. */
+            job: string;
+            /** @description Where it is now; absent if it is not kept any more. */
+            state?: string | null;
         };
         /** @description Matches over time. */
         HistogramBody: {
@@ -6724,6 +6940,34 @@ export interface components {
             /** @description Name of the worker of its last or present attempt. */
             worker?: string | null;
         };
+        /** @description Something that happened to a job. */
+        JobEventBody: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /**
+             * Format: int32
+             * @description Number of the attempt that it is about.
+             */
+            attempt?: number | null;
+            /** @description What: created, started, ended, asked, succeeded, dead or cancelled. */
+            event: string;
+            /** @description How the attempt ended. */
+            outcome?: string | null;
+            /** @description In words: an error, a reason, what was asked for. */
+            text?: string | null;
+            /** @description Who asked for it. */
+            who?: string | null;
+            /** @description Name of the worker. */
+            worker?: string | null;
+        };
+        /** @description What happened to a job, in order. */
+        JobEventsBody: {
+            /** @description The first comes first. */
+            items: components["schemas"]["JobEventBody"][];
+        };
         /** @description A job as it is shown. */
         JobObject: (components["schemas"]["Times"] | null) & {
             /** Format: date-time */
@@ -6872,6 +7116,20 @@ export interface components {
              * @description Threads granted.
              */
             threads: number;
+        };
+        /** @description How a worker left, and what became of what it held. */
+        LeftBody: {
+            /**
+             * Format: date-time
+             * @description When that was decided.
+             */
+            at: string;
+            /** @description How many jobs it held. */
+            held: number;
+            /** @description The first hundred of them, and where each is now. Not in lists. */
+            jobs?: components["schemas"]["HeldBody"][];
+            /** @description Why, for people. */
+            why: string;
         };
         /** @description The bounds on what a client can send. */
         LimitsBody: {
@@ -7794,6 +8052,15 @@ export interface components {
             /** @description Version of its software. */
             version: string;
         };
+        /** @description A setting in force. */
+        SettingBody: {
+            /** @description Where it came from: a flag, the environment, a file or the default. */
+            origin: string;
+            /** @description Its name in a settings file. */
+            setting: string;
+            /** @description Its value; a secret is masked. */
+            value: string;
+        };
         /** @description The whole, in numbers. */
         StatsBody: {
             /** @description Jobs by queue and kind. */
@@ -7864,6 +8131,51 @@ export interface components {
             queue: string;
             /** @description Where it was when it was taken in; of a deduplicated one, where it is. */
             state: string;
+        };
+        /** @description The server that was asked, and the cluster that it belongs to. */
+        SystemBody: {
+            /** @description What `/readyz` checks. */
+            checks: components["schemas"]["CheckBody"][];
+            /** @description Who leads, in which term, and who is there. */
+            cluster: components["schemas"]["ClusterBody"];
+            /** @description What people call this installation, if they said. */
+            environment?: string | null;
+            /** @description Whether everything that `/readyz` checks is well. */
+            ready: boolean;
+            /** @description How long things are kept. */
+            retention: components["schemas"]["SystemRetentionBody"];
+            /** @description The settings in force, by name; secrets are masked. Absent for callers without the permission `admin`. */
+            settings?: components["schemas"]["SettingBody"][] | null;
+            /** @description Where jobs are kept. */
+            store: components["schemas"]["SystemStoreBody"];
+            /** @description Version of the server. */
+            version: string;
+        };
+        /** @description How long things are kept. */
+        SystemRetentionBody: {
+            /** @description Most entries of the audit log. */
+            audit_entries: number;
+            /**
+             * @description Idempotency keys.
+             * @example 1d
+             */
+            idempotency_keys: string;
+            /** @description Final jobs, in queues that do not say. */
+            jobs: components["schemas"]["RetentionBody"];
+            /**
+             * @description What happened per minute.
+             * @example 7d
+             */
+            minutes: string;
+        };
+        /** @description Where jobs are kept. */
+        SystemStoreBody: {
+            /** @description Redis is in front of it. */
+            accelerated: boolean;
+            /** @description sqlite, postgres or memory. */
+            kind: string;
+            /** @description Its address without passwords. Absent for callers without the permission `admin`. */
+            place?: string | null;
         };
         /** @description How long everything took, for final jobs. */
         Times: {
@@ -8101,6 +8413,7 @@ export interface components {
             };
             /** @description What it holds. */
             leases: components["schemas"]["LeaseBody"][];
+            left?: components["schemas"]["LeftBody"] | null;
             /** @description It lives inside the server process. */
             local: boolean;
             /** @description A name for people; not an identity. */

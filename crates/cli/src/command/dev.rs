@@ -19,6 +19,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
 use crate::local_worker::{abandon_all, registry, stop_all, worker_failure};
+use crate::page;
 use crate::serving::{Accelerated, Member, Serving, server_failure};
 use crate::signals::Stops;
 
@@ -133,6 +134,8 @@ impl Dev {
             accelerated: Accelerated::default(),
             local_sessions: sessions,
             compat: self.doors(config),
+            about: page::about(config),
+            allowed_hosts: Vec::new(),
             reconcile_every: None,
         };
         serving.start().await.map_err(|mut failure| {
@@ -216,7 +219,7 @@ impl Dev {
             };
             format!(
                 "ganger {version} is ready\n  \
-                   address  {url}  (API documentation at /v1/docs)\n  \
+                   address  {url}  ({pages})\n  \
                    data     {data}\n  \
                    workers  {count}; {exec}\n  \
                    try      {attempt}\n           \
@@ -224,8 +227,18 @@ impl Dev {
                    stop     ctrl-C",
                 version = env!("CARGO_PKG_VERSION"),
                 count = count.join(" + "),
+                pages = pages(),
             )
         })
+    }
+}
+
+/// What is there to look at.
+fn pages() -> &'static str {
+    if page::is_there() {
+        "web page at /ui/, API documentation at /v1/docs"
+    } else {
+        "API documentation at /v1/docs; `make ui` builds the web page"
     }
 }
 

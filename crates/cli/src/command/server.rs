@@ -10,11 +10,12 @@ use serde_json::json;
 use super::compat::{self, CompatFlags};
 use super::redis::RedisFlags;
 use super::tls::{self, TlsFlags};
-use crate::config::{Config, Key, Layer, Listens, Place, RawStore, ServerUrl, Switch};
+use crate::config::{Config, HostNames, Key, Layer, Listens, Place, RawStore, ServerUrl, Switch};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
 use crate::humane;
+use crate::page;
 use crate::serving::{Asking, Member, Serving, server_failure};
 use crate::signals::Stops;
 
@@ -35,6 +36,7 @@ Examples:
   ganger server --data /var/lib/ganger
   ganger server --store postgres://ganger@db/ganger --advertise http://10.0.0.7:8080
   ganger server --store postgres://ganger@db/ganger --redis redis://cache:6379
+  ganger server --data ./data --allow-host jobs.example.com
   ganger server --listen 0.0.0.0:8443 --tls-cert server.pem --tls-key server.key
   ganger server --data ./data --listen 127.0.0.1:9090 --log json")]
 pub(crate) struct Serve {
@@ -67,6 +69,10 @@ pub(crate) struct Serve {
     redis: RedisFlags,
     #[command(flatten)]
     compat: CompatFlags,
+    /// A name that a proxy on this machine is reached by, for a server that listens on loopback; may be repeated. It then asks
+    /// for tokens [env: GANGER_ALLOW_HOST]
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<HostNames>,
     /// Whether callers are asked for a token [default: on, unless it listens on loopback only] [env: GANGER_AUTH]
     #[arg(long, value_name = "on|off")]
     auth: Option<Switch>,
@@ -83,8 +89,9 @@ impl Serve {
         let mut stops = Stops::listen()?;
         let config = &context.config;
         // Whoever is on this machine may ask a server that nobody else reaches, unless it is told otherwise.
-        let reached =
-            config.listen.value.each().iter().any(|address| !address.ip().to_canonical().is_loopback());
+        let beyond = |address: &std::net::SocketAddr| !address.ip().to_canonical().is_loopback();
+        let proxied = !config.allow_host.value.each().is_empty();
+        let reached = proxied || config.listen.value.each().iter().any(beyond);
         let asks = match config.auth.value {
             Some(auth) => auth == Switch::On,
             None => reached && !self.insecure_no_auth,
@@ -103,6 +110,8 @@ impl Serve {
             accelerated: self.redis.connect(config).await?,
             local_sessions: Vec::new(),
             compat: compat::options(config),
+            about: page::about(config),
+            allowed_hosts: config.allow_host.value.each().to_vec(),
             reconcile_every: self.reconcile_every,
         };
         let server = serving.start().await?;
@@ -143,6 +152,8 @@ impl Serve {
         layer.set(Key::Store, self.store.as_ref().map(RawStore::text));
         layer.set(Key::Advertise, self.advertise.as_ref());
         layer.set(Key::Auth, self.auth);
+        let hosts: Vec<String> = self.allow_host.iter().map(ToString::to_string).collect();
+        layer.set(Key::AllowHost, (!hosts.is_empty()).then(|| hosts.join(",")));
         self.tls.settings(layer);
         self.redis.settings(layer);
         self.data.as_deref()

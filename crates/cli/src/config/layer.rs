@@ -74,11 +74,15 @@ pub(crate) enum Key {
     DemoScale,
     /// The mail server.
     SmtpUrl,
+    /// What people call an installation.
+    EnvLabel,
+    /// Names that a proxy in front of a server is reached by.
+    AllowHost,
 }
 
 impl Key {
     /// Every key, in the order of `ganger config show`.
-    pub(crate) const ALL: [Key; 31] = [
+    pub(crate) const ALL: [Key; 33] = [
         Key::Url,
         Key::Listen,
         Key::Data,
@@ -110,6 +114,8 @@ impl Key {
         Key::Workers,
         Key::DemoScale,
         Key::SmtpUrl,
+        Key::EnvLabel,
+        Key::AllowHost,
     ];
 
     /// Its name in a settings file.
@@ -146,6 +152,8 @@ impl Key {
             Key::Workers => "workers",
             Key::DemoScale => "demo_scale",
             Key::SmtpUrl => "smtp_url",
+            Key::EnvLabel => "env_label",
+            Key::AllowHost => "allow_host",
         }
     }
 
@@ -183,6 +191,8 @@ impl Key {
             Key::Workers => "GANGER_WORKERS",
             Key::DemoScale => "GANGER_DEMO_SCALE",
             Key::SmtpUrl => "GANGER_SMTP_URL",
+            Key::EnvLabel => "GANGER_ENV_LABEL",
+            Key::AllowHost => "GANGER_ALLOW_HOST",
         }
     }
 
@@ -211,6 +221,7 @@ impl Key {
             Key::CorsOrigin => Some("--cors-origin"),
             Key::CompatEnv => Some("--compat-env"),
             Key::Workers => Some("--worker"),
+            Key::AllowHost => Some("--allow-host"),
             // A secret on a command line is seen by everyone who lists processes.
             Key::HttpAllow
             | Key::SmtpUrl
@@ -220,7 +231,8 @@ impl Key {
             | Key::JwtSecret
             | Key::ExecTokenFile
             | Key::ClusterSecret
-            | Key::DemoScale => None,
+            | Key::DemoScale
+            | Key::EnvLabel => None,
         }
     }
 }
@@ -317,6 +329,8 @@ struct File {
     workers: Option<String>,
     demo_scale: Option<String>,
     smtp_url: Option<String>,
+    env_label: Option<String>,
+    allow_host: Option<String>,
 }
 
 impl File {
@@ -365,6 +379,8 @@ impl From<File> for Layer {
         layer.set(Key::Workers, file.workers);
         layer.set(Key::DemoScale, file.demo_scale);
         layer.set(Key::SmtpUrl, file.smtp_url);
+        layer.set(Key::EnvLabel, file.env_label);
+        layer.set(Key::AllowHost, file.allow_host);
         layer
     }
 }

@@ -198,6 +198,72 @@ impl FromStr for Workers {
     }
 }
 
+/// What people call an installation, such as `production`: a word or two, shown on every page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EnvLabel(String);
+
+impl EnvLabel {
+    /// Most characters.
+    const MOST: usize = 32;
+}
+
+impl fmt::Display for EnvLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for EnvLabel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<EnvLabel, String> {
+        let label = text.trim();
+        let length = label.chars().count();
+        if length == 0 || length > EnvLabel::MOST || label.chars().any(char::is_control) {
+            return Err(format!("it must have 1 to {} characters, all of them printable", EnvLabel::MOST));
+        }
+        Ok(EnvLabel(label.to_owned()))
+    }
+}
+
+/// Names of hosts, between commas.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HostNames(Vec<String>);
+
+impl HostNames {
+    /// Most names.
+    const MOST: usize = 16;
+
+    /// Each of them.
+    pub(crate) fn each(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl fmt::Display for HostNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(","))
+    }
+}
+
+impl FromStr for HostNames {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<HostNames, String> {
+        let letters = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b));
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
+        match names.iter().find(|name| name.is_empty() || name.len() > 253 || !letters(name)) {
+            Some(name) => {
+                Err(format!("`{name}` is not the name of a host, such as jobs.example.com, without port"))
+            }
+            None if names.len() > HostNames::MOST => {
+                Err(format!("it has {} names, the limit is {}", names.len(), HostNames::MOST))
+            }
+            None => Ok(HostNames(names)),
+        }
+    }
+}
+
 /// How long running jobs may finish when a worker stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grace(pub(crate) Duration);
@@ -316,6 +382,25 @@ mod tests {
         }
         let many = |n: usize| vec!["1"; n].join(",").parse::<Workers>();
         assert!(many(Workers::MOST).is_ok() && many(Workers::MOST + 1).is_err());
+    }
+
+    #[test]
+    fn a_label_is_short_and_printable() {
+        assert_eq!(" production ".parse::<EnvLabel>().unwrap().to_string(), "production");
+        let long = |n| "ü".repeat(n).parse::<EnvLabel>();
+        assert!(long(EnvLabel::MOST).is_ok() && long(EnvLabel::MOST + 1).is_err());
+        assert!("".parse::<EnvLabel>().is_err() && "a\u{7}b".parse::<EnvLabel>().is_err());
+    }
+
+    #[test]
+    fn hosts_are_names_without_ports() {
+        let hosts: HostNames = "Jobs.example.com, b".parse().unwrap();
+        assert_eq!(hosts.to_string(), "jobs.example.com,b");
+        for wrong in ["", "a,", "a:80", "http://a", "*.a"] {
+            assert!(wrong.parse::<HostNames>().is_err(), "{wrong}");
+        }
+        let many = |n: usize| vec!["a"; n].join(",").parse::<HostNames>();
+        assert!(many(HostNames::MOST).is_ok() && many(HostNames::MOST + 1).is_err());
     }
 
     #[test]

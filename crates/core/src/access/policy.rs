@@ -105,6 +105,7 @@ table! {
     GET "/v1/jobs/{id}" Needs(Read, Each);
     DELETE "/v1/jobs/{id}" Needs(Purge, Each);
     GET "/v1/jobs/{id}/attempts" Needs(Read, Each);
+    GET "/v1/jobs/{id}/events" Needs(Read, Each);
     GET "/v1/jobs/{id}/explain" Needs(Read, Each);
     GET "/v1/jobs/{id}/related" Needs(Read, All);
     GET "/v1/jobs/{id}/parents" Needs(Read, All);
@@ -124,6 +125,7 @@ table! {
     POST "/v1/queues/{queue}:resume" Needs(Settings, Each);
     POST "/v1/queues/{queue}:drain" Needs(Settings, Each);
     POST "/v1/queues/{queue}:purge" Needs(Purge, Each);
+    GET "/v1/queues/{queue}/head" Needs(Read, Each);
     GET "/v1/queues/{queue}/keys" Needs(Read, Each);
     POST "/v1/queues/{queue}/keys/{key}:close" Needs(Settings, Each);
     POST "/v1/queues/{queue}/keys/{key}:open" Needs(Settings, Each);
@@ -174,6 +176,7 @@ table! {
     GET "/v1/stats/timeseries" Needs(Read, All);
     GET "/v1/events" Needs(Read, All);
     GET "/v1/cluster" Needs(Read, Nothing);
+    GET "/v1/system" Needs(Read, All);
     GET "/v1/workers" Needs(Read, All);
     GET "/v1/workers/{id}" Needs(Read, All);
     POST "/v1/workers/{id}:drain" Needs(Settings, All);
@@ -206,6 +209,7 @@ table! {
     POST "/ganger.v1.Jobs/Replay" Needs(Replay, All);
     POST "/ganger.v1.Jobs/RunNow" Needs(Cancel, All);
     POST "/ganger.v1.Jobs/Attempts" Needs(Read, All);
+    POST "/ganger.v1.Jobs/Events" Needs(Read, All);
     POST "/ganger.v1.Jobs/Related" Needs(Read, All);
     POST "/ganger.v1.Jobs/Explain" Needs(Read, All);
     POST "/ganger.v1.Jobs/Histogram" Needs(Read, All);
@@ -213,6 +217,7 @@ table! {
     POST "/ganger.v1.Jobs/Delete" Needs(Purge, All);
     POST "/ganger.v1.Queues/List" Needs(Read, All);
     POST "/ganger.v1.Queues/Get" Needs(Read, All);
+    POST "/ganger.v1.Queues/Head" Needs(Read, All);
     POST "/ganger.v1.Queues/Put" Needs(Settings, All);
     POST "/ganger.v1.Queues/Pause" Needs(Settings, All);
     POST "/ganger.v1.Queues/Resume" Needs(Settings, All);

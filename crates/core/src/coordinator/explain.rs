@@ -32,16 +32,7 @@ impl Coordinator {
         let slot = self.jobs.slot(id)?;
         let entry = self.jobs.get(slot);
         let class = self.classes.get(entry.class);
-        let mut shown = vec![self.store_gate()];
-        shown.extend(self.parents_gate(entry));
-        shown.push(due_gate(entry, now));
-        let mut of_class = self.class_gates(class, now);
-        shown.push(of_class.remove(0));
-        shown.extend(self.limit_gates(slot, entry, now));
-        shown.extend(of_class);
-        if !shown.iter().any(|g| g.gate == "width") {
-            shown.push(self.thread_gate(class));
-        }
+        let shown = self.gates_shown(slot, now);
         let (state, summary) = self.summary(entry, class, &shown, now);
         let position = (state == State::Queued).then(|| self.position(entry, class));
         let pace = self.paces.get(&class.key.queue).map(|p| p.starts(now.mono)).filter(|pace| *pace > 0.0);
@@ -59,6 +50,23 @@ impl Coordinator {
         gates.extend(self.origin_shown(id));
         let pace = pace.filter(|_| estimate.is_some());
         Some(Explanation { job: id, state, summary, gates, position, estimate, pace, next_step })
+    }
+
+    /// Everything that is checked before a job starts, in the order in which dispatch checks it.
+    pub(crate) fn gates_shown(&self, slot: u32, now: Now) -> Vec<GateShown> {
+        let entry = self.jobs.get(slot);
+        let class = self.classes.get(entry.class);
+        let mut shown = vec![self.store_gate()];
+        shown.extend(self.parents_gate(entry));
+        shown.push(due_gate(entry, now));
+        let mut of_class = self.class_gates(class, now);
+        shown.push(of_class.remove(0));
+        shown.extend(self.limit_gates(slot, entry, now));
+        shown.extend(of_class);
+        if !shown.iter().any(|g| g.gate == "width") {
+            shown.push(self.thread_gate(class));
+        }
+        shown
     }
 
     fn summary(&self, entry: &Entry, class: &Class, shown: &[GateShown], now: Now) -> (State, String) {
@@ -244,6 +252,7 @@ impl Coordinator {
             stuck: s.stuck.len(),
             opened_at: s.opened_at,
             silent: now.mono.since(s.heard_at),
+            left: None,
         });
         let departed = self.sessions.departed.iter().rev();
         let departed =
@@ -256,6 +265,7 @@ impl Coordinator {
                 stuck: 0,
                 opened_at: d.opened_at,
                 silent: now.mono.since(d.left_at),
+                left: Some(d.left.clone()),
             });
         present.chain(departed).collect()
     }

@@ -55,6 +55,11 @@ impl Default for Fair {
 }
 
 impl Fair {
+    /// What a job of that weight costs its tenant.
+    pub(crate) fn price(weight: u16) -> u64 {
+        PRICE / u64::from(weight.max(1))
+    }
+
     /// Whether there are tenants at all.
     pub(crate) fn is_used(&self) -> bool {
         !self.ids.is_empty()
@@ -118,7 +123,7 @@ impl Fair {
     /// One of its jobs starts. Its next turn.
     pub(crate) fn serve(&mut self, id: u32, weight: u16) -> u64 {
         let turn = self.turn(id);
-        let next = turn + PRICE / u64::from(weight.max(1));
+        let next = turn + Fair::price(weight);
         self.tenants.get_mut(id).turn = next;
         self.now = self.now.max(turn);
         self.latest = self.latest.max(next);

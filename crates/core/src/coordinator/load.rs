@@ -12,6 +12,7 @@ use crate::change::{Assignment, Lease, LiveJob, SessionRecord, Snapshot, Tally};
 use crate::coordinator::marks;
 use crate::coordinator::roster::{SessionEntry, Standing};
 use crate::coordinator::table::Phase;
+use crate::coordinator::view::LeftWhy;
 use crate::coordinator::{Coordinator, LeaseEntry, Timer};
 use crate::ids::JobId;
 use crate::job::State;
@@ -142,7 +143,7 @@ impl Coordinator {
         let local: Vec<u32> =
             self.sessions.iter().filter(|(_, s)| s.worker.local).map(|(slot, _)| slot).collect();
         for slot in local {
-            self.close(now, slot, Ending::Lost);
+            self.close(now, slot, Ending::Lost, LeftWhy::ServerEnded);
         }
     }
 }

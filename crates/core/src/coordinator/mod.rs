@@ -28,6 +28,7 @@ mod explain;
 mod fair;
 pub mod fleet;
 mod flow;
+mod head;
 mod intake;
 mod joint;
 mod keyed;

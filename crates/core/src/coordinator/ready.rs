@@ -166,6 +166,13 @@ impl Ready {
         Some((self.nodes[lane.head as usize].order(), lane.head))
     }
 
+    /// The job behind another in its lane.
+    #[must_use]
+    pub fn behind(&self, job: u32) -> Option<(Order, u32)> {
+        let next = self.nodes.get(job as usize).filter(|node| node.strand != NIL)?.next;
+        (next != NIL).then(|| (self.nodes[next as usize].order(), next))
+    }
+
     /// The strand and the place of a job; `None` if it is not here.
     #[must_use]
     pub fn place_of(&self, job: u32) -> Option<(StrandId, Order)> {

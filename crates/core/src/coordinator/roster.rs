@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::change::{SessionRecord, WorkerInfo};
 use crate::coordinator::Slab;
+use crate::coordinator::view::Left;
 use crate::coordinator::wheel::TimerId;
 use crate::event::WorkerState;
 use crate::ids::{JobId, SessionId};
@@ -47,6 +48,8 @@ pub(crate) struct SessionEntry {
     pub(crate) ending: BTreeSet<Fence>,
     /// Handlers whose attempt is recorded but that still occupy threads.
     pub(crate) stuck: BTreeMap<Fence, (JobId, u16)>,
+    /// How it leaves, while its end is being committed.
+    pub(crate) leaves: Option<Left>,
 }
 
 impl SessionEntry {
@@ -73,6 +76,7 @@ impl SessionEntry {
             leases: BTreeMap::new(),
             ending: BTreeSet::new(),
             stuck: BTreeMap::new(),
+            leaves: None,
         }
     }
 
@@ -94,6 +98,7 @@ pub(crate) struct Departed {
     pub(crate) opened_at: Wall,
     pub(crate) left_at: Mono,
     pub(crate) lost: bool,
+    pub(crate) left: Left,
 }
 
 /// Every session the leader knows.

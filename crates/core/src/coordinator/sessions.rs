@@ -21,10 +21,12 @@ use crate::coordinator::commits::Effect;
 use crate::coordinator::fleet::Signature;
 use crate::coordinator::port::Output;
 use crate::coordinator::roster::{Departed, SessionEntry, Standing};
+use crate::coordinator::view::{Left, LeftWhy};
 use crate::coordinator::{Coordinator, Timer};
 use crate::event::WorkerState;
 use crate::ids::{JobId, SessionId};
 use crate::lease::Fence;
+use crate::limits;
 use crate::message::{CancelWhy, Hello, ToLeader, ToWorker};
 use crate::outcome::Report;
 use crate::rules::Ending;
@@ -253,7 +255,8 @@ impl Coordinator {
         } else if !self.has_authority(now) || entry.standing == Standing::Opening {
             self.watch(slot, now.mono + self.options.tick);
         } else {
-            self.close(now, slot, Ending::Lost);
+            let silent = now.mono.since(entry.heard_at);
+            self.close(now, slot, Ending::Lost, LeftWhy::Silent(silent));
         }
     }
 
@@ -261,22 +264,26 @@ impl Coordinator {
         if let Some(slot) = self.sessions.slot(session)
             && matches!(self.sessions.get(slot).standing, Standing::Unresumed | Standing::Resumed)
         {
-            self.close(now, slot, Ending::Lost);
+            self.close(now, slot, Ending::Lost, LeftWhy::Died);
         }
     }
 
     /// It holds nothing. A lease it was given meanwhile was never started, and never will be.
     pub(crate) fn goodbye(&mut self, now: Now, slot: u32) {
-        self.close(now, slot, Ending::Reported(&Report::Released { started: false }));
+        let released = Report::Released { started: false };
+        self.close(now, slot, Ending::Reported(&released), LeftWhy::Goodbye);
     }
 
     /// Decides that a session is over: closing it and ending its leases is one commit.
-    pub(crate) fn close(&mut self, now: Now, slot: u32, ending: Ending<'_>) {
+    pub(crate) fn close(&mut self, now: Now, slot: u32, ending: Ending<'_>, why: LeftWhy) {
         self.discharge(slot);
+        let leases: Vec<u32> = self.sessions.get(slot).leases.values().copied().collect();
+        let held = leases.iter().map(|lease| self.jobs.get(self.leases.get(*lease).job).id);
+        let jobs = held.take(limits::LEFT_JOBS).collect();
         let entry = self.sessions.get_mut(slot);
         entry.standing = Standing::Closing;
+        entry.leaves = Some(Left { at: now.wall, why, held: leases.len(), jobs });
         let id = entry.id;
-        let leases: Vec<u32> = entry.leases.values().copied().collect();
         for lease in leases {
             if sabotage::active(Bug::ExpiryForgetsInFlight) && !self.leases.get(lease).committed {
                 continue;
@@ -300,12 +307,14 @@ impl Coordinator {
             self.sessions.departed.pop_front();
         }
         let opened_at = entry.opened_at;
+        let gone = Left { at: now.wall, why: LeftWhy::Goodbye, held: 0, jobs: Vec::new() };
         self.sessions.departed.push_back(Departed {
             id,
             worker: entry.worker,
             opened_at,
             left_at: now.mono,
             lost,
+            left: entry.leaves.unwrap_or(gone),
         });
     }
 

@@ -115,7 +115,7 @@ impl Coordinator {
     }
 
     /// What a place is worth after the wait so far.
-    fn aged(&self, ageing: &Ageing, order: Order) -> Order {
+    pub(crate) fn aged(&self, ageing: &Ageing, order: Order) -> Order {
         Order { priority: ageing.aged(order.priority, self.awake_wall.since(order.arrival)), ..order }
     }
 

@@ -32,6 +32,47 @@ pub struct WorkerView {
     pub opened_at: Wall,
     /// How long ago it was last heard.
     pub silent: Duration,
+    /// How it left, if it did.
+    pub left: Option<Left>,
+}
+
+/// How a worker left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// When that was decided.
+    pub at: Wall,
+    /// Why.
+    pub why: LeftWhy,
+    /// How many jobs it held.
+    pub held: usize,
+    /// The first of them, [`limits::LEFT_JOBS`](crate::limits::LEFT_JOBS) at the most.
+    pub jobs: Vec<JobId>,
+}
+
+/// Why a worker left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftWhy {
+    /// It was not heard for so long.
+    Silent(Duration),
+    /// Its supervisor saw it die.
+    Died,
+    /// It lived in the process of a server that ended.
+    ServerEnded,
+    /// It said goodbye.
+    Goodbye,
+}
+
+impl LeftWhy {
+    /// For people.
+    #[must_use]
+    pub fn told(self) -> String {
+        match self {
+            LeftWhy::Silent(long) => format!("it was not heard for {} s", long.as_secs()),
+            LeftWhy::Died => "its supervisor saw it die".to_owned(),
+            LeftWhy::ServerEnded => "it lived in a server process that ended".to_owned(),
+            LeftWhy::Goodbye => "it said goodbye".to_owned(),
+        }
+    }
 }
 
 /// A lease as shown in a worker's list.
@@ -62,6 +103,34 @@ pub struct QueueView {
     pub oldest_ready: Option<Duration>,
     /// Workers that serve it.
     pub workers: usize,
+}
+
+/// The next jobs of a queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueHead {
+    /// The queue.
+    pub queue: QueueName,
+    /// The jobs, in the order in which they would start if nothing held them back.
+    pub items: Vec<HeadShown>,
+    /// Whether every tenant was looked at; otherwise there may be others in between.
+    pub exact: bool,
+}
+
+/// One of the next jobs of a queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadShown {
+    /// The job.
+    pub job: JobId,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its priority.
+    pub priority: i8,
+    /// Number of the attempt that is next.
+    pub attempt: u32,
+    /// Since when it could run.
+    pub ready_since: Wall,
+    /// What holds it back, if anything does: the first gate that is closed.
+    pub held: Option<GateShown>,
 }
 
 /// A `concurrency_key` of a queue as the leader sees it.

@@ -3,6 +3,7 @@
 mod blocked;
 mod dispatch;
 mod explained;
+mod head;
 mod life;
 mod limits;
 mod told;

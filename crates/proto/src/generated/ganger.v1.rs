@@ -884,6 +884,11 @@ pub struct AttemptsRequest {
     pub id: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct JobEventsRequest {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListRequest {
     #[prost(string, repeated, tag = "1")]
     pub states: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
@@ -1068,6 +1073,35 @@ pub struct RelatedJob {
 pub struct AttemptsResponse {
     #[prost(message, repeated, tag = "1")]
     pub attempts: ::prost::alloc::vec::Vec<Attempt>,
+}
+/// The first comes first.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct JobEventsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub events: ::prost::alloc::vec::Vec<JobEvent>,
+}
+/// Something that happened to a job.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct JobEvent {
+    #[prost(message, optional, tag = "1")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    /// created, started, ended, asked, succeeded, dead or cancelled.
+    #[prost(string, tag = "2")]
+    pub event: ::prost::alloc::string::String,
+    /// The attempt that it is about; 0: none.
+    #[prost(uint32, tag = "3")]
+    pub attempt: u32,
+    #[prost(string, tag = "4")]
+    pub worker: ::prost::alloc::string::String,
+    /// How the attempt ended.
+    #[prost(string, tag = "5")]
+    pub outcome: ::prost::alloc::string::String,
+    /// Who asked for it, for those who may read the audit log.
+    #[prost(string, tag = "6")]
+    pub who: ::prost::alloc::string::String,
+    /// An error, a reason, what was asked for.
+    #[prost(string, tag = "7")]
+    pub text: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Job {
@@ -1400,6 +1434,28 @@ pub mod jobs_client {
             req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Jobs", "Attempts"));
             self.inner.unary(req, path, codec).await
         }
+        /// What happened to a job, in order.
+        pub async fn events(
+            &mut self,
+            request: impl tonic::IntoRequest<super::JobEventsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::JobEventsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Jobs/Events");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Jobs", "Events"));
+            self.inner.unary(req, path, codec).await
+        }
         /// The parents or the children of a job, oldest first.
         pub async fn related(
             &mut self,
@@ -1556,6 +1612,14 @@ pub mod jobs_server {
             request: tonic::Request<super::AttemptsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::AttemptsResponse>,
+            tonic::Status,
+        >;
+        /// What happened to a job, in order.
+        async fn events(
+            &self,
+            request: tonic::Request<super::JobEventsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::JobEventsResponse>,
             tonic::Status,
         >;
         /// The parents or the children of a job, oldest first.
@@ -2007,6 +2071,49 @@ pub mod jobs_server {
                     };
                     Box::pin(fut)
                 }
+                "/ganger.v1.Jobs/Events" => {
+                    #[allow(non_camel_case_types)]
+                    struct EventsSvc<T: Jobs>(pub Arc<T>);
+                    impl<T: Jobs> tonic::server::UnaryService<super::JobEventsRequest>
+                    for EventsSvc<T> {
+                        type Response = super::JobEventsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::JobEventsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Jobs>::events(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = EventsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/ganger.v1.Jobs/Related" => {
                     #[allow(non_camel_case_types)]
                     struct RelatedSvc<T: Jobs>(pub Arc<T>);
@@ -2409,6 +2516,43 @@ pub struct PurgeQueueResponse {
     pub purged: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HeadRequest {
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+    /// 1 to 100; 0: 20.
+    #[prost(uint32, tag = "2")]
+    pub limit: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct HeadResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub jobs: ::prost::alloc::vec::Vec<HeadJob>,
+    /// Whether every tenant was looked at; otherwise there may be others in between.
+    #[prost(bool, tag = "2")]
+    pub exact: bool,
+}
+/// One of the next jobs of a queue.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HeadJob {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub kind: ::prost::alloc::string::String,
+    #[prost(sint32, tag = "3")]
+    pub priority: i32,
+    /// Number of the attempt that is next.
+    #[prost(uint32, tag = "4")]
+    pub attempt: u32,
+    /// Since when it could run.
+    #[prost(message, optional, tag = "5")]
+    pub ready_since: ::core::option::Option<::prost_types::Timestamp>,
+    /// The first gate that is closed, and the evidence; empty: nothing holds it back.
+    #[prost(string, tag = "6")]
+    pub gate: ::prost::alloc::string::String,
+    #[prost(string, tag = "7")]
+    pub why: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PutQueueRequest {
     #[prost(string, tag = "1")]
     pub queue: ::prost::alloc::string::String,
@@ -2641,6 +2785,25 @@ pub mod queues_client {
             req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Queues", "Drain"));
             self.inner.unary(req, path, codec).await
         }
+        /// The jobs that are next, in the order in which they would start if nothing held them back.
+        pub async fn head(
+            &mut self,
+            request: impl tonic::IntoRequest<super::HeadRequest>,
+        ) -> std::result::Result<tonic::Response<super::HeadResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/ganger.v1.Queues/Head");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("ganger.v1.Queues", "Head"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Removes its dead jobs, for ever.
         pub async fn purge(
             &mut self,
@@ -2711,6 +2874,11 @@ pub mod queues_server {
             &self,
             request: tonic::Request<super::DrainQueueRequest>,
         ) -> std::result::Result<tonic::Response<super::Queue>, tonic::Status>;
+        /// The jobs that are next, in the order in which they would start if nothing held them back.
+        async fn head(
+            &self,
+            request: tonic::Request<super::HeadRequest>,
+        ) -> std::result::Result<tonic::Response<super::HeadResponse>, tonic::Status>;
         /// Removes its dead jobs, for ever.
         async fn purge(
             &self,
@@ -3041,6 +3209,49 @@ pub mod queues_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = DrainSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/ganger.v1.Queues/Head" => {
+                    #[allow(non_camel_case_types)]
+                    struct HeadSvc<T: Queues>(pub Arc<T>);
+                    impl<T: Queues> tonic::server::UnaryService<super::HeadRequest>
+                    for HeadSvc<T> {
+                        type Response = super::HeadResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::HeadRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Queues>::head(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = HeadSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -7229,6 +7440,32 @@ pub struct WorkerView {
     pub silent: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, repeated, tag = "14")]
     pub leases: ::prost::alloc::vec::Vec<LeaseView>,
+    /// How it left, if it is lost or gone.
+    #[prost(message, optional, tag = "15")]
+    pub left: ::core::option::Option<WorkerLeft>,
+}
+/// How a worker left, and what became of what it held.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WorkerLeft {
+    #[prost(message, optional, tag = "1")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    /// For people.
+    #[prost(string, tag = "2")]
+    pub why: ::prost::alloc::string::String,
+    /// How many jobs it held.
+    #[prost(uint64, tag = "3")]
+    pub held: u64,
+    /// The first hundred of them. Not in lists.
+    #[prost(message, repeated, tag = "4")]
+    pub jobs: ::prost::alloc::vec::Vec<HeldJob>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HeldJob {
+    #[prost(string, tag = "1")]
+    pub job: ::prost::alloc::string::String,
+    /// Where it is now; empty: it is not kept any more.
+    #[prost(string, tag = "2")]
+    pub state: ::prost::alloc::string::String,
 }
 /// A lease that a worker holds.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -7849,6 +8086,15 @@ pub struct CapabilitiesResponse {
     pub api: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(message, optional, tag = "4")]
     pub limits: ::core::option::Option<ServerLimits>,
+    /// What people call this installation, if they said.
+    #[prost(string, tag = "5")]
+    pub environment: ::prost::alloc::string::String,
+    /// Whether callers are asked who they are.
+    #[prost(bool, tag = "6")]
+    pub auth: bool,
+    /// Whether people can make themselves users, at `POST /signup`.
+    #[prost(bool, tag = "7")]
+    pub signup: bool,
 }
 /// The bounds on what a client can send.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

@@ -11,7 +11,9 @@ mod cluster;
 pub mod duration;
 mod explain;
 mod failure;
+mod head;
 mod job;
+mod job_events;
 mod kind;
 mod limits;
 mod operation;
@@ -22,6 +24,7 @@ mod schedule;
 mod search;
 mod stats;
 mod submit;
+mod system;
 mod timeseries;
 mod worker;
 
@@ -34,9 +37,11 @@ pub use cluster::{ClusterBody, LeaderBody, RoleName, ServerBody};
 pub use duration::{HumanDuration, Timeout};
 pub use explain::{ExplainBody, GateBody, PositionBody};
 pub use failure::{FailureBody, FailuresBody, GroupRequest};
+pub use head::{HeadBody, HeadJobBody};
 pub use job::{
     AttemptBody, AttemptsBody, CancelBody, JobBody, JobPage, ProgressBody, RetryBody, ScanBody, ScanMode,
 };
+pub use job_events::{JobEventBody, JobEventsBody};
 pub use kind::{KindBody, KindPut, KindsBody};
 pub use limits::{
     AgeingBody, KeyBody, KeyClose, KeysBody, OrNone, QueueLimitsBody, QueueLimitsPut, RateError, RateText,
@@ -59,5 +64,6 @@ pub use submit::{
     BatchBody, BatchRequest, BatchResult, BatchSummary, Durability, ImportBody, ImportError, NewJobRequest,
     ParentRequest, RetryRequest, SubmittedBody,
 };
+pub use system::{SettingBody, SystemBody, SystemRetentionBody, SystemStoreBody};
 pub use timeseries::{FigureBody, Metric, PointBody, SeriesBody, TimeseriesBody};
-pub use worker::{LeaseBody, WorkerBody, WorkersBody};
+pub use worker::{HeldBody, LeaseBody, LeftBody, WorkerBody, WorkersBody};

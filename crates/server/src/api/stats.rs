@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{CountsBody, duration};
+use crate::about::About;
+use crate::auth::Auth;
+use crate::service::Check;
 
 /// The whole, in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -33,7 +36,7 @@ pub struct StatsBody {
     /// Why nothing can be written at present, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store_trouble: Option<String>,
-    /// How things are, in one sentence. Not in the stream of events.
+    /// How things are, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictBody>,
 }
@@ -122,6 +125,13 @@ pub struct CapabilitiesBody {
     pub version: String,
     /// Versions of the API it speaks.
     pub api: Vec<String>,
+    /// What people call this installation, such as `production`, if they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
+    /// Whether callers are asked who they are.
+    pub auth: bool,
+    /// Whether people can make themselves users, at `POST /signup`.
+    pub signup: bool,
     /// The bounds on what a client can send.
     pub limits: LimitsBody,
 }
@@ -129,11 +139,14 @@ pub struct CapabilitiesBody {
 impl CapabilitiesBody {
     /// Those of a server of that version.
     #[must_use]
-    pub fn new(version: &str) -> CapabilitiesBody {
+    pub fn new(version: &str, about: &About, auth: &Auth) -> CapabilitiesBody {
         CapabilitiesBody {
             product: "ganger".into(),
             version: version.into(),
             api: vec!["v1".into()],
+            environment: about.label.clone(),
+            auth: auth.is_required(),
+            signup: auth.has_signup(),
             limits: LimitsBody::default(),
         }
     }
@@ -209,6 +222,17 @@ pub struct ReadyBody {
     pub ready: bool,
     /// The checks.
     pub checks: Vec<CheckBody>,
+}
+
+impl From<&Check> for CheckBody {
+    fn from(check: &Check) -> CheckBody {
+        CheckBody {
+            name: check.name.into(),
+            ok: check.trouble.is_none(),
+            detail: check.trouble.clone().unwrap_or_else(|| check.detail.clone()),
+            warning: check.warning.clone(),
+        }
+    }
 }
 
 /// One check.

@@ -2,6 +2,7 @@
 
 use ganger_core::coordinator::view::WorkerView;
 use ganger_core::event::WorkerState;
+use ganger_core::job::State;
 use ganger_core::name::{Kind, Labels, QueueName};
 use ganger_core::{JobId, SessionId, Wall};
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,36 @@ pub struct WorkerBody {
     pub silent_ms: u64,
     /// What it holds.
     pub leases: Vec<LeaseBody>,
+    /// How it left, if it is lost or gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<LeftBody>,
+}
+
+/// How a worker left, and what became of what it held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LeftBody {
+    /// When that was decided.
+    #[schema(value_type = String, format = DateTime)]
+    pub at: Wall,
+    /// Why, for people.
+    pub why: String,
+    /// How many jobs it held.
+    pub held: usize,
+    /// The first hundred of them, and where each is now. Not in lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<HeldBody>,
+}
+
+/// A job that a worker held when it left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct HeldBody {
+    /// The job.
+    #[schema(value_type = String)]
+    pub job: JobId,
+    /// Where it is now; absent if it is not kept any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub state: Option<State>,
 }
 
 /// A lease that a worker holds.
@@ -88,6 +119,12 @@ impl From<WorkerView> for WorkerBody {
             opened_at: view.opened_at,
             silent_ms: u64::try_from(view.silent.as_millis()).unwrap_or(u64::MAX),
             leases: leases.collect(),
+            left: view.left.map(|left| LeftBody {
+                at: left.at,
+                why: left.why.told(),
+                held: left.held,
+                jobs: Vec::new(),
+            }),
             name: view.worker.name,
             queues: view.worker.queues,
             kinds: view.worker.kinds,

@@ -136,6 +136,11 @@ impl Auth {
         Profile::of(path).is_some_and(|profile| profile != Profile::C && self.0.open_doors.has(profile))
     }
 
+    /// Whether people can make themselves users: that is a door of profile C.
+    pub(crate) fn has_signup(&self) -> bool {
+        self.0.has_c
+    }
+
     /// Whether the compatible door at that path asks, even where nobody is asked otherwise.
     pub(crate) fn is_asking_door(&self, path: &str) -> bool {
         self.0.has_c && Profile::of(path) == Some(Profile::C)

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use ganger_core::access::Permission;
 use ganger_core::change::{Intake, Submitted};
 use ganger_core::coordinator::port::Refusal;
 use ganger_core::dependency;
@@ -19,7 +20,7 @@ use super::intake::Key;
 use super::status::{item, status};
 use super::{exec_allowed, intake, read, shown};
 use crate::accelerator::Taken;
-use crate::api::Durability;
+use crate::api::{Durability, JobEventsBody};
 use crate::auth::{self, Asking};
 use crate::http::problem::{Code, Problem};
 use crate::http::{ExecToken, buffered, cursor, parents};
@@ -173,6 +174,18 @@ impl Jobs for JobsDoor {
         let attempts = self.service.attempts(id).await?;
         let attempts = attempts.into_iter().map(shown::attempt).collect();
         Ok(Response::new(v1::AttemptsResponse { attempts }))
+    }
+
+    async fn events(
+        &self,
+        request: Request<v1::JobEventsRequest>,
+    ) -> Result<Response<v1::JobEventsResponse>, Status> {
+        let asking = request.extensions().get::<Asking>();
+        let audited = asking.is_some_and(|asking| asking.0.may.contains(Permission::Audit));
+        let id = job_id(&request.into_inner().id)?;
+        let events = self.service.job_events(id, audited).await?;
+        let events = JobEventsBody::from(events).items.into_iter().map(shown::event).collect();
+        Ok(Response::new(v1::JobEventsResponse { events }))
     }
 
     async fn related(

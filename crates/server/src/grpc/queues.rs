@@ -1,14 +1,15 @@
 //! `ganger.v1.Queues`: what REST offers under `/v1/queues`.
 
-use ganger_core::coordinator::view::QueueView;
+use ganger_core::coordinator::view::{HeadShown, QueueView};
+use ganger_core::limits;
 use ganger_core::queue::{Ageing, Keep, Limits, Policy};
-use ganger_proto::convert::duration_to_wire;
+use ganger_proto::convert::{duration_to_wire, moment_to_wire};
 use ganger_proto::v1;
 use ganger_proto::v1::keep::How;
 use ganger_proto::v1::queues_server::Queues;
 use tonic::{Request, Response, Status};
 
-use super::read::{duration, named, required};
+use super::read::{count, duration, named, required};
 use crate::api::{
     AgeingBody, CountsBody, HumanDuration, KeepBody, OrNone, QueueLimitsPut, QueuePut, RateText, RetentionPut,
 };
@@ -57,6 +58,14 @@ impl Queues for QueuesDoor {
         Ok(Response::new(shown(self.0.drain_queue(queue).await?)))
     }
 
+    async fn head(&self, request: Request<v1::HeadRequest>) -> Result<Response<v1::HeadResponse>, Status> {
+        let request = request.into_inner();
+        let limit = count("limit", request.limit, limits::HEAD_DEFAULT, limits::HEAD_MAX)?;
+        let head = self.0.head(named("queue", &request.queue)?, limit).await?;
+        let jobs = head.items.into_iter().map(head_job).collect();
+        Ok(Response::new(v1::HeadResponse { jobs, exact: head.exact }))
+    }
+
     async fn purge(
         &self,
         request: Request<v1::PurgeQueueRequest>,
@@ -64,6 +73,19 @@ impl Queues for QueuesDoor {
         let queue = named("queue", &request.get_ref().queue)?;
         let purged = self.0.purge_dead(queue).await?;
         Ok(Response::new(v1::PurgeQueueResponse { purged }))
+    }
+}
+
+fn head_job(item: HeadShown) -> v1::HeadJob {
+    let (gate, why) = item.held.map(|gate| (gate.gate.to_owned(), gate.evidence)).unwrap_or_default();
+    v1::HeadJob {
+        id: item.job.to_string(),
+        kind: item.kind.to_string(),
+        priority: item.priority.into(),
+        attempt: item.attempt,
+        ready_since: Some(moment_to_wire(item.ready_since)),
+        gate,
+        why,
     }
 }
 

@@ -66,9 +66,16 @@ impl Server for ServerDoor {
         &self,
         _: Request<v1::CapabilitiesRequest>,
     ) -> Result<Response<v1::CapabilitiesResponse>, Status> {
-        let CapabilitiesBody { product, version, api, limits } = CapabilitiesBody::new(self.version);
-        let limits = Some(limits_shown(limits));
-        Ok(Response::new(v1::CapabilitiesResponse { product, version, api, limits }))
+        let body = CapabilitiesBody::new(self.version, self.service.about(), self.service.auth());
+        Ok(Response::new(v1::CapabilitiesResponse {
+            product: body.product,
+            version: body.version,
+            api: body.api,
+            limits: Some(limits_shown(body.limits)),
+            environment: body.environment.unwrap_or_default(),
+            auth: body.auth,
+            signup: body.signup,
+        }))
     }
 
     async fn cluster(&self, _: Request<v1::ClusterRequest>) -> Result<Response<v1::ClusterResponse>, Status> {

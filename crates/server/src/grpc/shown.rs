@@ -8,12 +8,14 @@ use ganger_core::coordinator::view::Explanation;
 use ganger_core::dependency::Edge;
 use ganger_core::filter::Filter;
 use ganger_core::job::State;
+use ganger_core::outcome::Outcome;
 use ganger_core::{JobId, limits, redact};
 use ganger_proto::convert::{duration_to_wire, moment_to_wire as moment};
 use ganger_proto::v1;
 use ganger_store::read::{ListQuery, StoredJob};
 
 use super::read::{self, given, named_if};
+use crate::api::JobEventBody;
 use crate::auth::Asking;
 use crate::http::cursor;
 use crate::http::problem::Problem;
@@ -121,6 +123,19 @@ pub(super) fn explanation(explanation: Explanation) -> v1::ExplainResponse {
         estimate: explanation.estimate.map(duration_to_wire),
         per_second: explanation.pace,
         next_step: explanation.next_step.unwrap_or_default(),
+    }
+}
+
+/// Something that happened to a job.
+pub(super) fn event(event: JobEventBody) -> v1::JobEvent {
+    v1::JobEvent {
+        at: Some(moment(event.at)),
+        event: event.event,
+        attempt: event.attempt.unwrap_or_default(),
+        worker: event.worker.unwrap_or_default(),
+        outcome: event.outcome.map_or("", Outcome::as_str).to_owned(),
+        who: event.who.unwrap_or_default(),
+        text: event.text.unwrap_or_default(),
     }
 }
 

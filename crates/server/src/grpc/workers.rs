@@ -1,6 +1,7 @@
 //! `ganger.v1.Workers`: what REST offers under `/v1/workers`.
 
 use ganger_core::coordinator::view::WorkerView;
+use ganger_core::job::State;
 use ganger_proto::convert::{duration_to_wire, moment_to_wire};
 use ganger_proto::v1;
 use ganger_proto::v1::workers_server::Workers;
@@ -25,7 +26,16 @@ impl Workers for WorkersDoor {
 
     async fn get(&self, request: Request<v1::GetWorkerRequest>) -> Result<Response<v1::WorkerView>, Status> {
         let id = named("id", &request.get_ref().id)?;
-        Ok(Response::new(shown(self.0.worker(id).await?)))
+        let worker = self.0.worker(id).await?;
+        let held = worker.left.as_ref().map(|left| left.jobs.clone()).unwrap_or_default();
+        let mut view = shown(worker);
+        if let Some(left) = &mut view.left {
+            let state = |state: Option<State>| state.map_or("", State::as_str).to_owned();
+            let states = self.0.states(&held).await?.into_iter();
+            left.jobs =
+                states.map(|(job, now)| v1::HeldJob { job: job.to_string(), state: state(now) }).collect();
+        }
+        Ok(Response::new(view))
     }
 
     async fn drain(
@@ -54,6 +64,12 @@ fn shown(view: WorkerView) -> v1::WorkerView {
         opened_at: Some(moment_to_wire(view.opened_at)),
         silent: Some(duration_to_wire(view.silent)),
         leases: leases.collect(),
+        left: view.left.map(|left| v1::WorkerLeft {
+            at: Some(moment_to_wire(left.at)),
+            why: left.why.told(),
+            held: left.held as u64,
+            jobs: Vec::new(),
+        }),
         name: view.worker.name,
         queues: view.worker.queues.iter().map(ToString::to_string).collect(),
         kinds: view.worker.kinds.iter().map(ToString::to_string).collect(),

@@ -2,6 +2,9 @@
 //!
 //! They are out of reach of scripts and of other sites, and over TLS they never travel without it. A change that is asked for by cookie
 //! must come from a page of this server, which [`auth::porter`](crate::auth) checks: a browser sends cookies along whoever made it ask.
+//!
+//! They name no path. So the browser keeps them for the directory of the login as *it* sees it, which is `/v1` or, behind a proxy that
+//! shows the server under a prefix, `/prefix/v1`: they go nowhere else, and two servers of one host do not take each other's.
 
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
@@ -10,26 +13,23 @@ use ganger_core::limits;
 use crate::auth::{COOKIE, REFRESH_COOKIE};
 use crate::service::LoggedIn;
 
-/// The refresh token goes nowhere but here.
-const REFRESH_PATH: &str = "/v1/auth:refresh";
-
 /// Sets both tokens of a login.
 pub(super) fn set(response: &mut Response, login: &LoggedIn, secured: bool) {
-    let access = cookie(COOKIE, &login.access, "/", limits::ACCESS_LASTS.as_secs(), secured);
-    let refresh = cookie(REFRESH_COOKIE, &login.refresh, REFRESH_PATH, limits::LOGIN_IDLE.as_secs(), secured);
+    let access = cookie(COOKIE, &login.access, limits::ACCESS_LASTS.as_secs(), secured);
+    let refresh = cookie(REFRESH_COOKIE, &login.refresh, limits::LOGIN_IDLE.as_secs(), secured);
     add(response, access);
     add(response, refresh);
 }
 
 /// Makes the browser forget them.
 pub(super) fn clear(response: &mut Response, secured: bool) {
-    add(response, cookie(COOKIE, "", "/", 0, secured));
-    add(response, cookie(REFRESH_COOKIE, "", REFRESH_PATH, 0, secured));
+    add(response, cookie(COOKIE, "", 0, secured));
+    add(response, cookie(REFRESH_COOKIE, "", 0, secured));
 }
 
-fn cookie(name: &str, value: &str, path: &str, seconds: u64, secured: bool) -> String {
+fn cookie(name: &str, value: &str, seconds: u64, secured: bool) -> String {
     let secure = if secured { "; Secure" } else { "" };
-    format!("{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
+    format!("{name}={value}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
 }
 
 fn add(response: &mut Response, cookie: String) {
@@ -45,8 +45,8 @@ mod tests {
 
     #[test]
     fn scripts_and_other_sites_do_not_get_them() {
-        let plain = cookie("a", "b", "/", 9, false);
-        assert_eq!(plain, "a=b; Path=/; Max-Age=9; HttpOnly; SameSite=Strict");
-        assert!(cookie("a", "b", "/", 9, true).ends_with("; Secure"));
+        let plain = cookie("a", "b", 9, false);
+        assert_eq!(plain, "a=b; Max-Age=9; HttpOnly; SameSite=Strict");
+        assert!(cookie("a", "b", 9, true).ends_with("; Secure"));
     }
 }

@@ -1,5 +1,6 @@
 //! `GET /v1/events`: what one client of the live events gets to see.
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +28,8 @@ use crate::api::ProblemBody;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Most jobs or queues that one stream can be narrowed to.
 const NARROWED: usize = 64;
+/// Most jobs on a screen whose changes can be followed.
+const VISIBLE: usize = 100;
 /// What a client can listen to.
 const TOPICS: [&str; 7] = ["job", "attempt", "worker", "queue", "schedule", "operation", "counts"];
 
@@ -37,19 +40,22 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Follow live events
 ///
 /// Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed. `event: operation` is a bulk
-/// operation that began, is over or is further, at most four times a second, and `event: counts` the counts of states;
-/// these two have no id and are not told again.
+/// operation that began, is over or is further, and `event: counts` the counts of states with how things are in one sentence, each at most
+/// twice a second; these two have no id and are not told again. `event: slow` says that the server is busy and tells counts only every
+/// `interval_ms`; 0 is as usual.
 #[utoipa::path(get, path = "/v1/events", tag = "events",
     params(
         ("topics" = Option<String>, Query, description = "job, attempt, worker, queue, schedule, operation, counts; all if not given"),
         ("job" = Option<String>, Query, description = "Only events of these jobs"),
+        ("visible" = Option<String>, Query,
+            description = "Of the topics job and attempt, only these jobs, at most 100; other topics go on"),
         ("queue" = Option<String>, Query, description = "Only events of these queues"),
         ("Last-Event-ID" = Option<String>, Header, description = "The last event seen"),
     ),
     responses((status = 200, body = String, content_type = "text/event-stream"),
         (status = 503, body = ProblemBody, description = "Too many clients listen")))]
 async fn events(State(app): State<App>, params: Params, headers: HeaderMap) -> Answer {
-    params.only(&["topics", "job", "queue"])?;
+    params.only(&["topics", "job", "queue", "visible"])?;
     let filter = Filter::read(&params)?;
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     // An id that cannot be read is one that we do not have: the client learns that it missed something.
@@ -72,6 +78,8 @@ struct Filter {
     topics: Vec<&'static str>,
     jobs: Vec<JobId>,
     queues: Vec<QueueName>,
+    /// Jobs on a screen: the only ones that are told of. Empty: no such narrowing.
+    visible: HashSet<JobId>,
 }
 
 impl Filter {
@@ -88,12 +96,18 @@ impl Filter {
         if topics.is_empty() {
             topics = TOPICS.to_vec();
         }
-        Ok(Filter { topics, jobs: several(params, "job")?, queues: several(params, "queue")? })
+        Ok(Filter {
+            topics,
+            jobs: several(params, "job", NARROWED)?,
+            queues: several(params, "queue", NARROWED)?,
+            visible: several(params, "visible", VISIBLE)?.into_iter().collect(),
+        })
     }
 
     fn wants(&self, event: &Event) -> bool {
         let (topic, job, queue) = about(event);
         self.topics.contains(&topic)
+            && (self.visible.is_empty() || job.is_none_or(|job| self.visible.contains(&job)))
             && (self.jobs.is_empty() || job.is_some_and(|job| self.jobs.contains(&job)))
             && (self.queues.is_empty() || queue.is_some_and(|queue| self.queues.contains(queue)))
     }
@@ -111,10 +125,11 @@ impl Filter {
 fn several<T: std::str::FromStr<Err: std::fmt::Display>>(
     params: &Params,
     name: &str,
+    most: usize,
 ) -> Result<Vec<T>, Problem> {
     let texts = params.many(name);
-    if texts.len() > NARROWED {
-        return Err(Problem::parameter(name, format!("has {} values, the limit is {NARROWED}", texts.len())));
+    if texts.len() > most {
+        return Err(Problem::parameter(name, format!("has {} values, the limit is {most}", texts.len())));
     }
     let parse = |text: &str| text.parse().map_err(|e: T::Err| Problem::parameter(name, format!("{e}")));
     texts.into_iter().map(parse).collect()
@@ -199,6 +214,11 @@ impl Client {
                     }
                     Err(RecvError::Closed) => return None,
                 },
+                changed = subscription.pace.changed(), if self.filter.wants_counts() => {
+                    changed.ok()?;
+                    let every = *subscription.pace.borrow_and_update();
+                    return Some(Frame::default().event("slow").data(format!("{{\"interval_ms\":{every}}}")));
+                }
                 changed = subscription.counts.changed(), if self.filter.wants_counts() => {
                     changed.ok()?;
                     let counts: Option<Arc<str>> = subscription.counts.borrow_and_update().clone();
@@ -245,11 +265,24 @@ mod tests {
             topics: topics.to_vec(),
             jobs: jobs.to_vec(),
             queues: queues.iter().map(|q| q.parse().unwrap()).collect(),
+            visible: HashSet::new(),
         };
         assert!(filter(&TOPICS, &[], &[]).wants(&event(id)));
         assert!(filter(&["job"], &[id], &["mail"]).wants(&event(id)));
         assert!(!filter(&["job"], &[id], &[]).wants(&event(other)));
         assert!(!filter(&["job"], &[], &["other"]).wants(&event(id)));
         assert!(!filter(&["worker"], &[], &[]).wants(&event(id)));
+    }
+
+    #[test]
+    fn what_is_on_a_screen_narrows_jobs_and_nothing_else() {
+        let (seen, unseen) = (JobId::new(1, [1; 10]), JobId::new(1, [2; 10]));
+        let (topics, visible) = (TOPICS.to_vec(), HashSet::from([seen]));
+        let filter = Filter { topics, jobs: Vec::new(), queues: Vec::new(), visible };
+        let progress = |job| Event::Progress { job, fraction: 0.5, note: String::new() };
+        assert!(filter.wants(&progress(seen)) && !filter.wants(&progress(unseen)));
+        let queue = "mail".parse().unwrap();
+        assert!(filter.wants(&Event::Queue { queue, paused: true, draining: false, at: Wall(0) }));
+        assert!(filter.wants_operations() && filter.wants_counts());
     }
 }

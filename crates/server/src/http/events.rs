@@ -3,8 +3,8 @@
 //! One task, the hub, follows the server's events, keeps the last few thousand and hands them to every
 //! client. A client that comes back with `Last-Event-ID` gets what it missed, or `event: gap` if that
 //! is no longer there; a client that is too slow gets `event: gap` too, and never holds up anyone.
-//! Counts are not events: they are told at most four times a second, however much happens; and so is how far each bulk
-//! operation is.
+//! Counts are not events: they are told at most twice a second, however much happens, with how things are in one sentence; and so
+//! is how far each bulk operation is. While the server is busy it is less often ([`super::pace`]).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,7 +15,9 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::HttpOptions;
+use super::pace::{self, Pace};
 use super::progress::Progress;
+use ganger_core::Mono;
 use ganger_core::event::Event;
 
 use crate::accelerator::{Accelerator, Fed};
@@ -27,8 +29,8 @@ use crate::service::{Run, Service};
 const RING: usize = 4096;
 /// Events that a client may lag behind before it is told of a gap.
 const LAG: usize = 4096;
-/// Counts, and how far operations are, are told this often at most.
-const COUNTS_EVERY: Duration = Duration::from_millis(250);
+/// Counts are told this often although nothing happened: how long the oldest waits is no event.
+const COUNTS_AGAIN: Duration = Duration::from_secs(5);
 
 /// Where an event stands: which life of the server, and its number in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +90,8 @@ pub(super) struct Subscription {
     pub(super) live: broadcast::Receiver<Live>,
     /// The counts, as JSON, whenever they changed.
     pub(super) counts: watch::Receiver<Option<Arc<str>>>,
+    /// How often they are told, as [`Pace::told`] tells it.
+    pub(super) pace: watch::Receiver<u64>,
     /// Ends when the server stops.
     pub(super) stopping: CancellationToken,
     /// Counts the client until it goes.
@@ -102,6 +106,7 @@ struct Inner {
     ring: Mutex<Ring>,
     live: broadcast::Sender<Live>,
     counts: watch::Sender<Option<Arc<str>>>,
+    pace: watch::Sender<u64>,
     /// Something happened since the counts were last told.
     changed: AtomicBool,
     clients: AtomicUsize,
@@ -144,6 +149,7 @@ impl Hub {
             ring: Mutex::new(Ring { epoch, source: Source::Own, last: 0, events: VecDeque::new() }),
             live: broadcast::channel(LAG).0,
             counts: watch::channel(None).0,
+            pace: watch::channel(0).0,
             changed: AtomicBool::new(true),
             clients: AtomicUsize::new(0),
             most_clients: options.event_clients,
@@ -158,9 +164,8 @@ impl Hub {
         mut fed: Option<broadcast::Receiver<Fed>>,
         service: Service,
     ) {
-        let mut ticks = tokio::time::interval(COUNTS_EVERY);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let (mut lagged, mut progress) = (false, Progress::default());
+        let (mut lagged, mut progress, mut counting) = (false, Progress::default(), Counting::default());
+        let mut tick = Box::pin(tokio::time::sleep(pace::USUAL));
         loop {
             tokio::select! {
                 () = self.0.stopping.cancelled() => return,
@@ -176,9 +181,10 @@ impl Hub {
                     Err(broadcast::error::RecvError::Closed) => return,
                 },
                 heard = next_fed(&mut fed) => self.hear(heard),
-                _ = ticks.tick() => {
+                () = &mut tick => {
                     self.tell_operations(&service, &mut progress);
-                    self.tell_counts(&service).await;
+                    self.tell_counts(&service, &mut counting).await;
+                    tick.as_mut().reset(tokio::time::Instant::now() + counting.pace.every());
                 }
             }
         }
@@ -254,8 +260,13 @@ impl Hub {
                 (missed.len() as u64 != expected, missed)
             }
         };
-        let (counts, stopping) = (self.0.counts.subscribe(), self.0.stopping.clone());
-        Some(Subscription { gap, missed, live, counts, stopping, seat })
+        let (counts, mut pace) = (self.0.counts.subscribe(), self.0.pace.subscribe());
+        if *pace.borrow_and_update() > 0 {
+            // A newcomer must know it as well.
+            pace.mark_changed();
+        }
+        let stopping = self.0.stopping.clone();
+        Some(Subscription { gap, missed, live, counts, pace, stopping, seat })
     }
 
     /// Notes that a client was too slow.
@@ -273,14 +284,24 @@ impl Hub {
         }
     }
 
-    async fn tell_counts(&self, service: &Service) {
+    async fn tell_counts(&self, service: &Service, counting: &mut Counting) {
         let listened = self.0.clients.load(Ordering::Relaxed) > 0;
-        if !listened || !self.0.changed.swap(false, Ordering::Relaxed) {
+        let before = service.clock().now().mono;
+        let again = counting.last.is_none_or(|last| before.since(last) >= COUNTS_AGAIN);
+        if !listened || !(self.0.changed.swap(false, Ordering::Relaxed) || again) {
             return;
         }
-        let Ok(stats) = service.stats().await else { return };
+        let answer = service.stats_and_verdict().await;
+        let after = service.clock().now().mono;
+        counting.pace.took(after.since(before));
+        self.0.pace.send_if_modified(|told| {
+            let before = std::mem::replace(told, counting.pace.told());
+            before != *told
+        });
+        let Ok((stats, verdict)) = answer else { return };
+        counting.last = Some(after);
         // The counts by kind may be long; whoever wants them asks for them.
-        let body = StatsBody { by_kind: Vec::new(), ..StatsBody::from(stats) };
+        let body = StatsBody { by_kind: Vec::new(), verdict: Some(verdict.into()), ..StatsBody::from(stats) };
         if let Ok(json) = serde_json::to_string(&body) {
             self.0.counts.send_replace(Some(json.into()));
         }
@@ -290,6 +311,13 @@ impl Hub {
         // A panic while the lock is held leaves whole events, never half of one.
         self.0.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// When the counts were last told, and how often they are.
+#[derive(Default)]
+struct Counting {
+    last: Option<Mono>,
+    pace: Pace,
 }
 
 /// Waits for ever if nothing feeds this server.

@@ -137,7 +137,7 @@ fn same_origin(headers: &HeaderMap, host: &Authority) -> Result<(), Problem> {
 }
 
 fn is_page(path: &str) -> bool {
-    path == "/" || path == "/v1/docs" || path.starts_with("/ui/") || path.starts_with("/problems/")
+    matches!(path, "/" | "/ui" | "/v1/docs") || path.starts_with("/ui/") || path.starts_with("/problems/")
 }
 
 fn shown(text: &str) -> String {

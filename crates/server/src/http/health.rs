@@ -73,13 +73,7 @@ async fn metrics(State(app): State<App>, params: Params) -> Answer {
 }
 
 fn body(ready: bool, checks: &[Check]) -> ReadyBody {
-    let check = |check: &Check| CheckBody {
-        name: check.name.into(),
-        ok: check.trouble.is_none(),
-        detail: check.trouble.clone().unwrap_or_else(|| check.detail.clone()),
-        warning: check.warning.clone(),
-    };
-    ReadyBody { ready, checks: checks.iter().map(check).collect() }
+    ReadyBody { ready, checks: checks.iter().map(CheckBody::from).collect() }
 }
 
 /// As Kubernetes lists its checks.

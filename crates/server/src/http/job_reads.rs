@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse as _;
+use ganger_core::access::Permission;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -14,7 +15,7 @@ use super::jobs::job_id;
 use super::problem::{Code, Problem};
 use super::request::{Answer, Params, Segment};
 use super::shown::{self, Include};
-use crate::api::{AttemptBody, AttemptsBody, ExplainBody, JobBody, ProblemBody};
+use crate::api::{AttemptBody, AttemptsBody, ExplainBody, JobBody, JobEventsBody, ProblemBody};
 use crate::auth::Asking;
 
 /// Longest `?wait=`.
@@ -24,6 +25,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(get))
         .routes(routes!(attempts))
+        .routes(routes!(events))
         .routes(routes!(result))
         .routes(routes!(payload))
         .routes(routes!(explain))
@@ -55,6 +57,19 @@ async fn attempts(State(app): State<App>, Segment(id): Segment, params: Params) 
     let records = app.service.attempts(job_id(&id)?).await?;
     let items = records.into_iter().map(AttemptBody::from).collect();
     Ok(Json(AttemptsBody { items }).into_response())
+}
+
+/// List what happened to a job
+///
+/// Its intake, the beginning and end of each attempt, its end, and, for those who may read the audit log, who asked for what;
+/// in order.
+#[utoipa::path(get, path = "/v1/jobs/{id}/events", tag = "jobs", params(("id" = String, Path)),
+    responses((status = 200, body = JobEventsBody), (status = 404, body = ProblemBody)))]
+async fn events(State(app): State<App>, Segment(id): Segment, asking: Asking, params: Params) -> Answer {
+    params.only(&[])?;
+    let audited = asking.0.may.contains(Permission::Audit);
+    let events = app.service.job_events(job_id(&id)?, audited).await?;
+    Ok(Json(JobEventsBody::from(events)).into_response())
 }
 
 /// Get a job's result

@@ -15,8 +15,8 @@ use super::compat::{self, Profiles};
 use super::problem::PROBLEM_JSON;
 use super::{
     App, audit, auth, batch, claim, cluster, event_stream, export, failures, health, histogram, import,
-    job_reads, jobs, keys, kinds, list, operations, page, queues, related, schedules, stats, timeseries,
-    tokens, users, views, workers,
+    job_reads, jobs, keys, kinds, list, operations, page, queues, related, schedules, stats, system,
+    timeseries, tokens, ui, users, views, workers,
 };
 use crate::auth::Auth;
 
@@ -52,6 +52,7 @@ pub(super) fn routes(doors: Profiles) -> OpenApiRouter<App> {
         .merge(schedules::routes())
         .merge(workers::routes())
         .merge(stats::routes())
+        .merge(system::routes())
         .merge(timeseries::routes())
         .merge(cluster::routes())
         .merge(auth::routes())
@@ -61,6 +62,7 @@ pub(super) fn routes(doors: Profiles) -> OpenApiRouter<App> {
         .merge(event_stream::routes())
         .merge(health::routes())
         .merge(page::routes())
+        .merge(ui::routes())
         .merge(compat::routes(doors))
         .merge(OpenApiRouter::with_openapi(claim::Described::openapi()))
         .routes(routes!(openapi))

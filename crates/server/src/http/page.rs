@@ -1,11 +1,13 @@
 //! The few pages for people: the front page, the reference of the API, the explanation of an error.
 //!
 //! Plain HTML made on the server: no scripts, nothing from elsewhere, and a style sheet of its own, so
-//! that the strictest content policy holds.
+//! that the strictest content policy holds. Links are relative: a proxy may show the server under a prefix.
+
+mod markdown;
 
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
-use axum::response::{Html, IntoResponse as _, Redirect, Response};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{Html, IntoResponse as _, Response};
 use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -13,6 +15,7 @@ use utoipa_axum::routes;
 use super::App;
 use super::problem::{Code, Problem};
 use super::request::{Answer, Segment};
+use super::ui;
 
 const STYLE: &str = include_str!("style.css");
 const POLICY: &str =
@@ -22,26 +25,50 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(problem))
         .route("/", axum::routing::get(front))
-        .route("/ui", axum::routing::get(|| async { Redirect::permanent("/ui/") }))
-        .route("/ui/", axum::routing::get(front))
         .route("/ui/style.css", axum::routing::get(style))
 }
 
 /// Read what an error code means
+///
+/// Markdown, or a page where a browser asks.
 #[utoipa::path(get, path = "/problems/{code}", tag = "server", params(("code" = String, Path)),
     responses((status = 200, body = String, content_type = "text/markdown")))]
-async fn problem(Segment(code): Segment) -> Answer {
-    match Code::parse(&code) {
-        Some(code) => {
-            Ok(([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], code.page()).into_response())
-        }
-        None => Err(Problem::new(Code::NoSuchRoute, "there is no such error code")),
-    }
+async fn problem(Segment(code): Segment, headers: HeaderMap) -> Answer {
+    let Some(code) = Code::parse(&code) else {
+        return Err(Problem::new(Code::NoSuchRoute, "there is no such error code"));
+    };
+    let mut response = if wants_a_page(&headers) {
+        let body = format!("{}{PROBLEM_LINKS}", markdown::to_html(code.page()));
+        with_style(Html(page(code.as_str(), "../", &body)))
+    } else {
+        ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], code.page()).into_response()
+    };
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
+    Ok(response)
 }
 
-async fn front(State(app): State<App>) -> Response {
-    let version = escaped(app.options.version);
-    with_style(Html(page("Ganger", &FRONT.replace("VERSION", &version))))
+/// A browser is sent to the web page, where there is one; others get to read where everything is.
+async fn front(State(app): State<App>, headers: HeaderMap) -> Response {
+    let mut response = if wants_a_page(&headers) && !app.service.about().ui.is_empty() {
+        ui::to("ui/")
+    } else {
+        let version = escaped(app.options.version);
+        with_style(Html(page("Ganger", "./", &FRONT.replace("VERSION", &version).replace("ROOT", "./"))))
+    };
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
+    response
+}
+
+/// What stands under `/ui/` in a binary that was built without the web page, and how to get it.
+pub(super) fn without_ui(path: &str) -> Response {
+    let root = "../".repeat(path.matches('/').count() + 1);
+    with_style(Html(page("Ganger", &root, &WITHOUT_UI.replace("ROOT", &root))))
+}
+
+/// Whether a browser asks, for somebody to look at.
+fn wants_a_page(headers: &HeaderMap) -> bool {
+    let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepts.flat_map(|value| value.split(',')).any(|media| media.trim().starts_with("text/html"))
 }
 
 async fn style() -> Response {
@@ -67,17 +94,36 @@ ganger stats</pre>
 <pre>curl -s http://127.0.0.1:8080/v1/jobs -d '{"kind": "echo", "payload": {"hello": "world"}}'</pre>
 <h2>Look further</h2>
 <ul>
-<li><a href="/v1/docs">The API</a>, also as <a href="/v1/openapi.json">OpenAPI 3.1</a></li>
-<li><a href="/v1/jobs">Jobs</a>, <a href="/v1/queues">queues</a>, <a href="/v1/workers">workers</a>,
-<a href="/v1/stats">counts</a> (JSON)</li>
-<li><a href="/metrics">Metrics</a> for Prometheus, <a href="/readyz?verbose">health</a></li>
+<li><a href="ROOTui/">The web page</a></li>
+<li><a href="ROOTv1/docs">The API</a>, also as <a href="ROOTv1/openapi.json">OpenAPI 3.1</a></li>
+<li><a href="ROOTv1/jobs">Jobs</a>, <a href="ROOTv1/queues">queues</a>, <a href="ROOTv1/workers">workers</a>,
+<a href="ROOTv1/stats">counts</a> (JSON)</li>
+<li><a href="ROOTmetrics">Metrics</a> for Prometheus, <a href="ROOTreadyz?verbose">health</a></li>
 </ul>"#;
 
-fn page(title: &str, body: &str) -> String {
+const WITHOUT_UI: &str = r#"<h1>This server has no web page</h1>
+<p>The server runs. Its binary was built without the web page, which needs Node.js 20 or later.</p>
+<h2>How to get it</h2>
+<p>In a checkout of Ganger, <code>make run</code> builds the page and the server and starts both. To build only the page, and
+then the server with it:</p>
+<pre>make ui
+cargo build --release</pre>
+<h2>Meanwhile</h2>
+<pre>ganger job list
+ganger stats
+ganger --help</pre>
+<p><a href="ROOTv1/docs">The API</a>, <a href="ROOTv1/stats">counts</a>, <a href="ROOTreadyz?verbose">health</a>,
+<a href="ROOT">front page</a></p>"#;
+
+const PROBLEM_LINKS: &str =
+    "<p><a href=\"../ui/\">Web page</a> · <a href=\"../v1/docs\">every route of the API</a></p>\n";
+
+/// `root` leads to the root of the server.
+fn page(title: &str, root: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\
          <meta name=\"viewport\" content=\"width=device-width\">\
-         <link rel=\"stylesheet\" href=\"/ui/style.css\"></head>\n<body><main>\n{body}\n</main></body></html>\n",
+         <link rel=\"stylesheet\" href=\"{root}ui/style.css\"></head>\n<body><main>\n{body}\n</main></body></html>\n",
         escaped(title)
     )
 }
@@ -86,7 +132,7 @@ fn page(title: &str, body: &str) -> String {
 pub(super) fn docs(document: &Value) -> String {
     let mut body = String::from("<h1>Ganger API</h1>\n");
     body.push_str(&format!("<p>{}</p>\n", text(&document["info"]["description"])));
-    body.push_str("<p><a href=\"/v1/openapi.json\">openapi.json</a> · <a href=\"/\">front page</a></p>\n");
+    body.push_str("<p><a href=\"openapi.json\">openapi.json</a> · <a href=\"../\">front page</a></p>\n");
     for (path, methods) in entries(&document["paths"]) {
         for (method, operation) in entries(methods) {
             body.push_str(&operation_of(path, method, operation));
@@ -96,7 +142,7 @@ pub(super) fn docs(document: &Value) -> String {
     for (name, schema) in entries(&document["components"]["schemas"]) {
         body.push_str(&schema_of(name, schema));
     }
-    page("Ganger API", &body)
+    page("Ganger API", "../", &body)
 }
 
 fn operation_of(path: &str, method: &str, operation: &Value) -> String {

@@ -1,7 +1,7 @@
 //! How bulk operations get on, for those who listen.
 //!
 //! An operation is news when it begins, when it is over, and whenever it is further than when it was last told; the hub asks
-//! four times a second at the most. None of it is kept: whoever comes late, or comes back, reads `GET /v1/operations`.
+//! twice a second at the most. None of it is kept: whoever comes late, or comes back, reads `GET /v1/operations`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

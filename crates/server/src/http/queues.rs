@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use ganger_core::coordinator::view::QueueView;
+use ganger_core::limits;
 use ganger_core::name::QueueName;
 use tower::ServiceExt as _;
 use utoipa::OpenApi;
@@ -15,7 +16,8 @@ use super::fields::{self, Object};
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, SMALL_BODY, Segment, Verbs};
 use crate::api::{
-    AgeingBody, OrNone, ProblemBody, PurgeBody, QueueBody, QueueLimitsPut, QueuePut, QueuesBody, RetentionPut,
+    AgeingBody, HeadBody, OrNone, ProblemBody, PurgeBody, QueueBody, QueueLimitsPut, QueuePut, QueuesBody,
+    RetentionPut,
 };
 use crate::auth::Asking;
 
@@ -43,6 +45,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(list))
         .routes(routes!(get, put))
+        .routes(routes!(head))
         .route("/v1/queues/{queue}", axum::routing::post(verb))
 }
 
@@ -65,6 +68,19 @@ async fn list(State(app): State<App>, asking: Asking, params: Params) -> Answer 
 async fn get(State(app): State<App>, Segment(queue): Segment, params: Params) -> Answer {
     params.only(&[])?;
     show(app.service.queue(name(&queue)?).await?)
+}
+
+/// Get the head of a queue
+///
+/// The jobs that are next, in the order in which they would start if nothing held them back, and what holds each of them back: the
+/// first closed gate, as `/v1/jobs/{id}/explain` tells it.
+#[utoipa::path(get, path = "/v1/queues/{queue}/head", tag = "queues",
+    params(("queue" = String, Path), ("limit" = Option<usize>, Query, description = "1 to 100, 20 if not given")),
+    responses((status = 200, body = HeadBody), (status = 400, body = ProblemBody)))]
+async fn head(State(app): State<App>, Segment(queue): Segment, params: Params) -> Answer {
+    params.only(&["limit"])?;
+    let limit = request::limit_or(&params, limits::HEAD_DEFAULT, limits::HEAD_MAX)?;
+    Ok(Json(HeadBody::from(app.service.head(name(&queue)?, limit).await?)).into_response())
 }
 
 /// Set a queue

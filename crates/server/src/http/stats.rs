@@ -30,5 +30,6 @@ async fn stats(State(app): State<App>, params: Params) -> Answer {
     responses((status = 200, body = CapabilitiesBody)))]
 async fn capabilities(State(app): State<App>, params: Params) -> Answer {
     params.only(&[])?;
-    Ok(Json(CapabilitiesBody::new(app.options.version)).into_response())
+    Ok(Json(CapabilitiesBody::new(app.options.version, app.service.about(), app.service.auth()))
+        .into_response())
 }

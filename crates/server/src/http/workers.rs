@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use super::App;
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, Segment, Verbs};
-use crate::api::{ProblemBody, WorkerBody, WorkersBody};
+use crate::api::{HeldBody, ProblemBody, WorkerBody, WorkersBody};
 
 /// What can be done with a worker.
 pub(super) const VERBS: Verbs = Verbs { of: "a worker", routes: &["/v1/workers/{id}:drain"] };
@@ -38,12 +38,20 @@ async fn list(State(app): State<App>, params: Params) -> Answer {
 }
 
 /// Get a worker
+///
+/// Of one that left, with why it did, and what became of the jobs that it held.
 #[utoipa::path(get, path = "/v1/workers/{id}", tag = "workers", params(("id" = String, Path)),
     responses((status = 200, body = WorkerBody), (status = 404, body = ProblemBody)))]
 async fn get(State(app): State<App>, Segment(id): Segment, params: Params) -> Answer {
     params.only(&[])?;
     let worker = app.service.worker(worker_id(&id)?).await?;
-    Ok(Json(WorkerBody::from(worker)).into_response())
+    let held = worker.left.as_ref().map(|left| left.jobs.clone()).unwrap_or_default();
+    let mut body = WorkerBody::from(worker);
+    if let Some(left) = &mut body.left {
+        let states = app.service.states(&held).await?;
+        left.jobs = states.into_iter().map(|(job, state)| HeldBody { job, state }).collect();
+    }
+    Ok(Json(body).into_response())
 }
 
 async fn verb(

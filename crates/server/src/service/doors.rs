@@ -1,13 +1,47 @@
-//! Kinds, and jobs that users' transactions submitted inside the store.
+//! What the server tells about itself, heads of queues, kinds, and jobs that users' transactions submitted inside the store.
 
+use ganger_core::JobId;
 use ganger_core::coordinator::port::{Ask, InboxJob, Reply};
+use ganger_core::coordinator::view::QueueHead;
+use ganger_core::job::State;
 use ganger_core::kind::KindSettings;
-use ganger_core::name::Kind;
+use ganger_core::name::{Kind, QueueName};
 
 use super::ask::misplaced;
-use super::{Answer, Service};
+use super::{Answer, Service, ServiceError};
+use crate::about::About;
 
 impl Service {
+    /// What whoever started it knows about it.
+    #[must_use]
+    pub fn about(&self) -> &About {
+        &self.0.about
+    }
+
+    /// The next jobs of a queue, at most so many, and what holds each of them back.
+    ///
+    /// # Errors
+    /// There is no leader.
+    pub async fn head(&self, queue: QueueName, limit: usize) -> Answer<QueueHead> {
+        self.look(move |c, now| c.head(&queue, limit, now)).await
+    }
+
+    /// Where these jobs are now; nothing of those that are not kept any more.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn states(&self, jobs: &[JobId]) -> Answer<Vec<(JobId, Option<State>)>> {
+        let mut states = Vec::with_capacity(jobs.len());
+        for id in jobs {
+            match self.job(*id).await {
+                Ok(view) => states.push((*id, Some(view.stored.state))),
+                Err(ServiceError::NoSuchJob(_)) => states.push((*id, None)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(states)
+    }
+
     /// Every kind that was ever set, by name.
     ///
     /// # Errors

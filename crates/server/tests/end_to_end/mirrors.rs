@@ -15,9 +15,10 @@ use ganger_proto::v1::queues_client::QueuesClient;
 use ganger_proto::v1::server_client::ServerClient;
 use ganger_proto::v1::views_client::ViewsClient;
 use ganger_proto::v1::workers_client::WorkersClient;
+use ganger_server::inbox::Message;
 use tonic::{Code, Response, Status};
 
-use crate::common::{spec, submit};
+use crate::common::{eventually, spec, submit};
 use crate::relay::{Pair, pair};
 use crate::worker::Worker;
 
@@ -89,6 +90,23 @@ async fn a_queue_is_set_paused_drained_resumed_and_purged() {
     assert!(all.iter().any(|queue| queue.queue == "mail"));
     let purged = client.purge(v1::PurgeQueueRequest { queue: queue() }).await.unwrap().into_inner();
     assert_eq!(purged.purged, 0);
+    pair.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_head_of_a_queue_is_told_with_what_holds_each_job() {
+    let pair = pair().await;
+    let first = submit(pair.leader.service(), spec("a", "1")).await;
+    let second = submit(pair.leader.service(), spec("a", "2")).await;
+    let mut client = queues(&pair).await;
+    let head = |limit| v1::HeadRequest { queue: "default".into(), limit };
+    let told = client.head(head(0)).await.unwrap().into_inner();
+    let ids: Vec<&str> = told.jobs.iter().map(|job| job.id.as_str()).collect();
+    assert_eq!((ids, told.exact), (vec![&*first.to_string(), &*second.to_string()], true));
+    assert_eq!((told.jobs[0].gate.as_str(), told.jobs[0].attempt), ("worker", 1));
+    assert_eq!(told.jobs[0].why, "no worker serves queue default");
+    assert_eq!(client.head(head(1)).await.unwrap().into_inner().jobs.len(), 1);
+    assert_eq!(refused(client.head(head(101)).await), invalid("invalid_parameter"));
     pair.stop().await;
 }
 
@@ -212,6 +230,27 @@ async fn a_worker_is_seen_and_drained() {
     );
     let rubbish = v1::DrainWorkerRequest { id: "rubbish".into() };
     assert_eq!(refused(client.drain(rubbish).await), invalid("invalid_parameter"));
+    pair.stop().await;
+}
+
+/// Its supervisor saw it die: what it held is told, and where that is now.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_died_is_seen_with_what_became_of_its_job() {
+    let pair = pair().await;
+    let mut worker = Worker::start(&pair.leader.url()).await;
+    let job = submit(pair.leader.service(), spec("a", "1")).await;
+    let _parcel = worker.work().await;
+    let mut client = WorkersClient::connect(pair.standby.url()).await.unwrap();
+    let id = client.list(v1::ListWorkersRequest {}).await.unwrap().into_inner().workers[0].id.clone();
+    let service = pair.leader.service();
+    service.inbox().send(Message::WorkerDied(id.parse().unwrap())).await;
+    let session = id.parse().unwrap();
+    eventually("the loss", || async { service.worker(session).await.unwrap().left.is_some() }).await;
+    let left = client.get(v1::GetWorkerRequest { id }).await.unwrap().into_inner().left.unwrap();
+    assert_eq!((left.held, left.why.as_str()), (1, "its supervisor saw it die"));
+    assert_eq!(left.jobs, [v1::HeldJob { job: job.to_string(), state: "queued".into() }]);
+    let listed = client.list(v1::ListWorkersRequest {}).await.unwrap().into_inner().workers;
+    assert!(listed[0].left.as_ref().is_some_and(|left| left.held == 1 && left.jobs.is_empty()));
     pair.stop().await;
 }
 

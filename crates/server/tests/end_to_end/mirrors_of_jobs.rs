@@ -255,6 +255,10 @@ async fn jobs_are_explained_counted_and_deleted_and_a_cursor_belongs_to_its_quer
     let told = client.explain(v1::ExplainRequest { id: id() }).await.unwrap().into_inner();
     assert_eq!(told.state, "dead");
     assert!(told.summary.contains("no user 0") && !told.next_step.is_empty(), "{told:?}");
+    let events = client.events(v1::JobEventsRequest { id: id() }).await.unwrap().into_inner().events;
+    let words: Vec<&str> = events.iter().map(|event| event.event.as_str()).collect();
+    assert_eq!(words, ["created", "started", "ended", "dead"]);
+    assert_eq!((events[2].outcome.as_str(), events[2].text.as_str()), ("error", "no user 0"));
     let request = v1::HistogramRequest {
         jobs: Some(v1::ListRequest { q: "kind:mail".into(), ..Default::default() }),
         buckets: 4,

@@ -6,6 +6,7 @@ mod compat_b;
 mod compat_c;
 mod limits;
 mod operations;
+mod pages;
 mod parents;
 mod reads;
 mod requests;
@@ -13,5 +14,6 @@ mod schedules;
 mod search;
 mod site;
 mod statistics;
+mod ui;
 
 mod compat_d;
