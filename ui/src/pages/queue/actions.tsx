@@ -53,7 +53,7 @@ export function QueueConfirm({ asked, onClose }: { asked: { verb: Verb; queue: Q
         action: ({ verb, queue }) => (verb === "purge" ? `Purge ${count(queue, "dead")} dead jobs` : `${verb === "pause" ? "Pause" : "Drain"} ${queue.queue}`),
         danger: asked?.verb === "purge",
         typed: ({ verb, queue }) => (verb === "purge" ? queue.queue : undefined),
-        cli: ({ verb, queue }) => `ganger queue ${verb} ${shellWord(queue.queue)}`,
+        cli: ({ verb, queue }) => `ganger queue ${verb} ${shellWord(queue.queue)}${verb === "purge" ? " --yes" : ""}`,
         run: async ({ verb, queue }) => {
           const path = { queue: queue.queue };
           if (verb === "purge") {
