@@ -158,6 +158,8 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
   };
 
   const template = [...(selection ? ["32px"] : []), ...columns.map((column) => column.width)].join(" ");
+  // The head and the rows are laid out each by itself: only with one width are their columns the same.
+  const minWidth = narrow ? undefined : leastWidth(template);
   const all = selection !== undefined && rows.length > 0 && rows.every((row) => selection.ids.has(rowId(row)));
   return (
     <div className="fills flex min-h-0 flex-col">
@@ -175,7 +177,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
         tabIndex={rows.length === 0 ? 0 : -1}
       >
         {narrow ? null : (
-          <div role="row" aria-rowindex={1} className="sticky top-0 z-10 grid w-max min-w-full items-center gap-x-5 border-b border-line bg-surface px-3 text-12 font-medium text-muted" style={{ gridTemplateColumns: template, height: HEAD }}>
+          <div role="row" aria-rowindex={1} className="sticky top-0 z-10 grid items-center gap-x-5 border-b border-line bg-surface px-3 text-12 font-medium text-muted" style={{ gridTemplateColumns: template, height: HEAD, minWidth }}>
             {selection ? (
               <div role="columnheader" className="flex items-center">
                 <input type="checkbox" tabIndex={-1} className="size-4 accent-accent" aria-label="Select all loaded rows" checked={all} onChange={() => onSelectionChange?.(toggleAll(selection, rows.map(rowId)))} />
@@ -188,7 +190,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
             ))}
           </div>
         )}
-        <div role="rowgroup" className="relative w-max min-w-full" style={{ height: virtual.getTotalSize() }}>
+        <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize(), minWidth }}>
           {items.map((item) => {
             const row = rows[item.index];
             if (row === undefined) return null;
@@ -225,6 +227,13 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
       {footer ? <div className="flex min-h-8 items-center gap-3 px-3 text-12 text-muted">{footer}</div> : null}
     </div>
   );
+}
+
+/** What columns take at the least, with the gaps between them and the space beside them. */
+export function leastWidth(template: string): number {
+  const tracks = template.match(/minmax\([^)]*\)|\S+/g) ?? [];
+  const widths = tracks.map((track) => Number(/^(?:minmax\()?(\d+)px/.exec(track)?.[1] ?? 0));
+  return widths.reduce((sum, width) => sum + width, 0) + (tracks.length - 1) * 20 + 24;
 }
 
 interface RowProps<R> {

@@ -24,19 +24,8 @@ const SECTIONS: readonly (readonly [string, readonly (readonly [string, string])
       ["x", "Select"],
       ["⇧x", "Select a range"],
       ["a", "Select what is loaded"],
-      ["A", "Select all that match"],
       ["Enter", "Open in the inspector"],
       ["o", "Open the page"],
-      ["n", "Show what is new"],
-    ],
-  ],
-  [
-    "On a job",
-    [
-      ["r", "Replay"],
-      ["c", "Cancel"],
-      ["e", "Explain"],
-      ["[ ]", "Previous, next job of the list"],
     ],
   ],
 ];

@@ -109,7 +109,7 @@ function useFound(typed: string): Command[] {
     const text = typed.trim();
     if (text) {
       const go = () => void navigate({ to: "/jobs", search: (before) => ({ ...before, q: text }) });
-      found.push({ id: "search", group: "Go to", label: `Search jobs for “${text}”`, cli: `ganger job list -q ${shellWord(text)}`, run: go });
+      found.push({ id: "search", group: "Go to", label: `Search jobs for “${text}”`, cli: `ganger job list ${shellWord(text)}`, run: go });
     }
     return found;
   }, [commands, typed, navigate]);

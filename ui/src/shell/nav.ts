@@ -37,7 +37,7 @@ export const PLACES: readonly Place[] = [
   { to: "/workers", label: "Workers", icon: Cpu, key: "w", cli: "ganger worker list" },
   { to: "/operations", label: "Operations", icon: ListChecks, key: "p", cli: "ganger operation list" },
   { to: "/analytics", label: "Analytics", icon: ChartLine, key: "a", cli: "ganger stats", lower: true },
-  { to: "/kinds", label: "Kinds", icon: Shapes, key: "k", cli: "ganger kind list", lower: true },
+  { to: "/kinds", label: "Kinds", icon: Shapes, key: "k", cli: "ganger stats", lower: true },
   { to: "/submit", label: "Submit a job", icon: Send, key: "n", cli: "ganger enqueue", lower: true, needs: "enqueue" },
-  { to: "/system", label: "System", icon: Server, key: "y", cli: "ganger cluster", lower: true },
+  { to: "/system", label: "System", icon: Server, key: "y", cli: "ganger cluster status", lower: true },
 ];

@@ -1,38 +1,59 @@
-/** Bulk actions: how far they are. */
+/** Bulk actions and how far they are; and who did what. */
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { operations } from "@/api/queries";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { operations, useMay } from "@/api/queries";
 import type { Operation } from "@/api/types";
-import { type Column, EmptyState, Num, PageHeader, Time, VirtualTable } from "@/design";
+import { CliLine, type Column, EmptyState, Num, PageHeader, Tabs, Time, VirtualTable } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { Loaded } from "@/pages/data";
+import { Mark } from "@/pages/glyphs";
+import { Audit } from "./Audit";
+import { targetOf, toneOf } from "./progress";
+
+const route = getRouteApi("/operations");
 
 const columns: readonly Column<Operation>[] = [
-  { id: "id", header: "Operation", width: "minmax(240px,1fr)", cell: (row) => <Link to="/operations/$id" params={{ id: row.id }}>{row.id}</Link> },
-  { id: "action", header: "Action", width: "100px", cell: (row) => row.action },
-  { id: "state", header: "State", width: "100px", cell: (row) => row.state },
-  { id: "filter", header: "Filter", width: "minmax(160px,1fr)", cell: (row) => row.filter ?? (row.all ? "all jobs" : `${row.ids ?? 0} ids`) },
-  { id: "done", header: "Done", width: "90px", align: "right", cell: (row) => <Num value={row.done} unit="jobs" /> },
-  { id: "skipped", header: "Skipped", width: "90px", align: "right", cell: (row) => <Num value={row.skipped} unit="jobs" /> },
-  { id: "created", header: "Begun", width: "150px", cell: (row) => <Time at={row.created_at} /> },
+  { id: "action", header: "Action", width: "90px", cell: (row) => <Link to="/operations/$id" params={{ id: row.id }} aria-label={`${row.action} ${targetOf(row)}`}>{row.action}</Link> },
+  { id: "state", header: "State", width: "110px", cell: (row) => <Mark tone={toneOf(row)}>{row.state}</Mark> },
+  { id: "filter", header: "Jobs", width: "minmax(160px,2fr)", cell: (row) => <code className="text-12">{targetOf(row)}</code> },
+  { id: "done", header: "Done", width: "80px", align: "right", cell: (row) => <Num value={row.done} unit="jobs" /> },
+  { id: "skipped", header: "Skipped", width: "80px", align: "right", notOnCard: true, cell: (row) => <Num value={row.skipped} unit="jobs" /> },
+  { id: "examined", header: "Examined", width: "80px", align: "right", notOnCard: true, cell: (row) => <Num value={row.examined} unit="rows" /> },
+  { id: "reason", header: "Reason", width: "minmax(100px,1fr)", notOnCard: true, cell: (row) => <span className="text-muted">{row.reason ?? "—"}</span> },
+  { id: "created", header: "Begun", width: "140px", notOnCard: true, cell: (row) => <Time at={row.created_at} /> },
 ];
 
 export default function Operations() {
-  const list = useQuery(operations());
-  useLiveQueries(["operation"], [["operations"]]);
+  const { tab = "operations" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const mayAudit = useMay("audit", "*");
+  const tabs = [
+    { id: "operations", label: "Bulk operations", content: <List /> },
+    ...(mayAudit ? [{ id: "audit", label: "Audit", content: <Audit /> }] : []),
+  ];
   return (
     <>
       <PageHeader title="Operations" />
-      <Loaded query={list}>
-        {(data) => {
-          const rows = data.items;
-          return rows.length === 0 ? (
-            <EmptyState title="No bulk operation was started">Use <code>ganger operation</code> for the first one.</EmptyState>
-          ) : (
-            <VirtualTable label="Operations" rows={rows} rowId={(row) => row.id} columns={columns} />
-          );
-        }}
-      </Loaded>
+      <Tabs label="Operations and audit" tabs={tabs} value={tabs.some(({ id }) => id === tab) ? tab : "operations"} onChange={(id) => void navigate({ search: (before) => ({ ...before, tab: id === "operations" ? undefined : id }) })} />
     </>
+  );
+}
+
+function List() {
+  const list = useQuery(operations());
+  const go = useNavigate();
+  useLiveQueries(["operation"], [["operations"]]);
+  return (
+    <Loaded query={list}>
+      {(data) =>
+        data.items.length === 0 ? (
+          <EmptyState title="No bulk operation was started" action={<CliLine command="ganger operation start replay --filter 'state:dead'" />}>
+            Select jobs in the list of jobs, or choose all that match a filter, to replay, cancel or delete them together.
+          </EmptyState>
+        ) : (
+          <VirtualTable label="Operations" rows={data.items} rowId={(row) => row.id} columns={columns} tint={(row) => row.state} onOpen={(row) => void go({ to: "/operations/$id", params: { id: row.id } })} />
+        )
+      }
+    </Loaded>
   );
 }

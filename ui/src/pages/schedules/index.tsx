@@ -1,36 +1,75 @@
 /** Rules that submit a job at every instant they name. */
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { schedules } from "@/api/queries";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Plus } from "lucide-react";
+import { useMemo, useState } from "react";
+import { schedules, useMay } from "@/api/queries";
 import type { Schedule } from "@/api/types";
-import { type Column, EmptyState, PageHeader, Time, VirtualTable } from "@/design";
+import { Button, CliLine, type Column, EmptyState, PageHeader, Time, VirtualTable } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { Loaded } from "@/pages/data";
+import { Mark, type Tone } from "@/pages/glyphs";
+import { Editor } from "@/pages/schedule/Editor";
+import { ruleInEnglish, ruleOf } from "@/pages/schedule/english";
+
+function stateOf({ paused, status }: Schedule): [Tone, string] {
+  if (paused) return ["warn", "paused"];
+  if ((status?.overdue_ms ?? 0) > 0) return ["bad", "overdue"];
+  if (status?.waiting) return ["plain", "one waits"];
+  if (status?.live.length) return ["well", "runs"];
+  return status?.next ? ["well", "on"] : ["plain", "over"];
+}
 
 const columns: readonly Column<Schedule>[] = [
-  { id: "name", header: "Name", width: "minmax(160px,1fr)", cell: (row) => <Link to="/schedules/$name" params={{ name: row.name }}>{row.name}</Link> },
-  { id: "rule", header: "Rule", width: "minmax(140px,1fr)", cell: (row) => row.cron ?? row.at ?? String(row.every ?? "") },
-  { id: "zone", header: "Zone", width: "140px", cell: (row) => row.time_zone },
-  { id: "state", header: "State", width: "90px", cell: (row) => (row.paused ? "paused" : "on") },
-  { id: "next", header: "Next", width: "150px", cell: (row) => <Time at={row.status?.next} /> },
+  { id: "name", header: "Name", width: "minmax(120px,1fr)", cell: (row) => <Link to="/schedules/$name" params={{ name: row.name }}>{row.name}</Link> },
+  { id: "state", header: "State", width: "80px", cell: (row) => <Mark tone={stateOf(row)[0]}>{stateOf(row)[1]}</Mark> },
+  { id: "english", header: "Fires", width: "minmax(220px,2fr)", cell: (row) => ruleInEnglish(row) },
+  { id: "rule", header: "Rule", width: "104px", notOnCard: true, cell: (row) => <code className="text-12 text-muted">{ruleOf(row)}</code> },
+  { id: "next", header: "Next", width: "130px", cell: (row) => <Time at={row.paused ? undefined : row.status?.next} fallback={row.paused ? "—" : "never"} /> },
+  { id: "kind", header: "Kind", width: "minmax(70px,1fr)", notOnCard: true, cell: (row) => row.job.kind },
+  { id: "queue", header: "Queue", width: "80px", notOnCard: true, cell: (row) => row.job.queue ?? "default" },
+  { id: "overlap", header: "Overlap", width: "80px", notOnCard: true, cell: (row) => <span className="text-muted">{row.overlap.replaceAll("_", " ")}</span> },
+  { id: "misfire", header: "If missed", width: "72px", notOnCard: true, cell: (row) => <span className="text-muted">{row.misfire.replaceAll("_", " ")}</span> },
 ];
 
 export default function Schedules() {
   const list = useInfiniteQuery(schedules());
+  const navigate = useNavigate();
+  const may = useMay("schedule", "*");
+  const [making, setMaking] = useState(false);
   useLiveQueries(["schedule"], [["schedules"]]);
+  const rows = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
+  const make = may ? (
+    <Button look="primary" icon={<Plus size={14} />} onClick={() => setMaking(true)}>
+      New schedule
+    </Button>
+  ) : null;
   return (
     <>
-      <PageHeader title="Schedules" />
+      <PageHeader title="Schedules" actions={rows.length > 0 ? make : null} />
       <Loaded query={list}>
-        {(data) => {
-          const rows = data.pages.flatMap((page) => page.items);
-          return rows.length === 0 ? (
-            <EmptyState title="There is no schedule yet">Make one: <code>ganger schedule create --help</code></EmptyState>
+        {() =>
+          rows.length === 0 ? (
+            <EmptyState title="There is no schedule yet" action={<div className="flex max-w-full flex-col items-center gap-4">{make}<CliLine command="ganger schedule create heartbeat --every 15m --kind noop" /></div>}>
+              A schedule submits a job by the calendar, again and again, or once. It survives restarts, and never fires an instant twice.
+            </EmptyState>
           ) : (
-            <VirtualTable label="Schedules" rows={rows} rowId={(row) => row.name} columns={columns} onEnd={() => { if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage(); }} />
-          );
-        }}
+            <VirtualTable
+              label="Schedules"
+              rows={rows}
+              rowId={(row) => row.name}
+              columns={columns}
+              tint={(row) => stateOf(row)[1]}
+              onOpen={(row) => void navigate({ to: "/schedules/$name", params: { name: row.name } })}
+              onEnd={() => {
+                if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
+              }}
+              loadingMore={list.isFetchingNextPage}
+            />
+          )
+        }
       </Loaded>
+      {making ? <Editor onClose={() => setMaking(false)} /> : null}
     </>
   );
 }

@@ -1,0 +1,84 @@
+/** A queue over time: what came and went, how long jobs waited, how long they ran. */
+import { useQuery } from "@tanstack/react-query";
+import { timeseries } from "@/api/queries";
+import type { components } from "@/api/schema";
+import { formatDuration, formatRate, Panel, useNow } from "@/design";
+import { Chart, type Series } from "@/design/Chart";
+import { Loaded } from "@/pages/data";
+import { stepOf, useTimeRange } from "@/shell/range";
+import { ratesOf, settled } from "./flow";
+
+type Body = components["schemas"]["TimeseriesBody"];
+
+/** The same question for everybody on the page, so that it is asked once. */
+export function useQueueSeries(queue: string, metric: "throughput" | "enqueued" | "wait" | "run") {
+  const { from, to } = useTimeRange();
+  const iso = (at: number) => new Date(at).toISOString();
+  return useQuery(timeseries({ metric, queue, from: iso(from), to: iso(to), step: stepOf({ from, to }) }));
+}
+
+export function useSettled(body: Body | undefined) {
+  // A minute is exact enough: points are at least that long.
+  const now = Math.floor(useNow() / 10_000) * 10_000;
+  return settled(body?.series[0]?.points ?? [], now);
+}
+
+const timesOf = (points: readonly { at: string }[]) => points.map((point) => Date.parse(point.at) / 1000);
+
+export function Charts({ queue }: { queue: string }) {
+  const done = useQueueSeries(queue, "throughput");
+  const came = useQueueSeries(queue, "enqueued");
+  const wait = useQueueSeries(queue, "wait");
+  const run = useQueueSeries(queue, "run");
+  return (
+    <div className="grid grid-cols-[4fr_3fr_3fr] gap-4 max-lg:grid-cols-2 max-md:grid-cols-1">
+      <Panel title="Came and went" className="max-lg:col-span-2 max-md:col-span-1">
+        <Loaded query={done} rows={5}>
+          {(data) => <Flow done={data} came={came.data} />}
+        </Loaded>
+      </Panel>
+      <Panel title="Wait before the start">
+        <Loaded query={wait} rows={5}>
+          {(data) => <Percentiles title={`Wait in ${queue}`} body={data} />}
+        </Loaded>
+      </Panel>
+      <Panel title="Run time">
+        <Loaded query={run} rows={5}>
+          {(data) => <Percentiles title={`Run time in ${queue}`} body={data} />}
+        </Loaded>
+      </Panel>
+    </div>
+  );
+}
+
+function Flow({ done, came }: { done: Body; came: Body | undefined }) {
+  const range = useTimeRange();
+  const points = useSettled(done);
+  const enqueued = useSettled(came);
+  const byTime = new Map(enqueued.map((point) => [point.at, point.count]));
+  const series: Series[] = [
+    { label: "Enqueued", colour: "accent", values: ratesOf(points, (point) => byTime.get(point.at)), dashed: true },
+    { label: "Finished", colour: "succeeded", values: ratesOf(points, (point) => point.succeeded ?? 0), kind: "area" },
+    { label: "Dead", colour: "dead", values: ratesOf(points, (point) => point.dead ?? 0) },
+  ];
+  return (
+    <div className="px-3 pb-2">
+      <Chart title="Enqueued, finished and dead per second" times={timesOf(points)} series={series} format={formatRate} height={150} onZoom={range.zoom} onReset={range.reset} />
+    </div>
+  );
+}
+
+function Percentiles({ title, body }: { title: string; body: Body }) {
+  const range = useTimeRange();
+  const points = useSettled(body);
+  const series: Series[] = [
+    { label: "p50", colour: "succeeded", values: points.map((point) => point.p50_ms ?? null) },
+    { label: "p95", colour: "running", values: points.map((point) => point.p95_ms ?? null) },
+    { label: "p99", colour: "retrying", values: points.map((point) => point.p99_ms ?? null) },
+  ];
+  return (
+    <div className="px-3 pb-2">
+      <Chart title={title} times={timesOf(points)} series={series} format={formatDuration} height={150} onZoom={range.zoom} onReset={range.reset} />
+    </div>
+  );
+}
