@@ -135,7 +135,7 @@ function Why({ id }: { id: string }) {
             {why.gates.length > 0 ? (
               <details>
                 <summary className="w-max cursor-pointer text-12 text-muted">
-                  {why.gates.length} things were checked, {why.gates.filter((gate) => gate.closed).length} hold it back
+                  What was checked, and what holds it back
                 </summary>
                 <ul className="flex flex-col gap-0.5 pt-1">
                   {why.gates.map((gate) => (

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { attempts } from "@/api/queries";
 import type { Attempt, Job, State } from "@/api/types";
-import { Button, Duration, Elapsed, EmptyState, formatDuration, Panel, STATE_FILL, Time, useNow } from "@/design";
+import { Button, Duration, Elapsed, formatDuration, Panel, STATE_FILL, Time, useNow } from "@/design";
 import { Loaded } from "@/pages/data";
 import { isMostlyIdle, type Piece, piecesOf, sharesOf } from "./timeline";
 
@@ -46,34 +46,34 @@ function Known({ job, items }: { job: Job; items: readonly Attempt[] }) {
           </div>
           <div className="flex pt-1 text-12 text-muted">
             <Time at={new Date(first.from).toISOString()} />
-            <span className="mx-auto">{formatDuration(last.to - first.from)} in all{shortened ? ", not to scale" : ""}</span>
+            <span className="mx-auto">{formatDuration(last.to - first.from)} in all{shortened && pieces.length > 1 ? ", not to scale" : ""}</span>
             <Time at={new Date(last.to).toISOString()} />
           </div>
         </div>
       ) : null}
       {items.length === 0 && job.state !== "running" ? (
-        <EmptyState title="It has not been started yet" />
+        <p className="px-3 pt-1 pb-3 text-muted">It has not been started yet.</p>
       ) : (
         <div role="region" aria-label="Attempts, one by one" tabIndex={0} className="overflow-x-auto">
-        <table className="w-full text-left">
-          <thead>
-            <tr className="border-b border-line text-12 text-muted">
-              {["No.", "Outcome", "Worker", "Started", "Ran", "Error"].map((head) => (
-                <th key={head} scope="col" className="h-7 px-3 font-medium">
-                  {head}
-                </th>
+          <table className="w-full text-left">
+            <thead>
+              <tr className="border-b border-line text-12 text-muted">
+                {["No.", "Outcome", "Worker", "Started", "Ran", "Error"].map((head) => (
+                  <th key={head} scope="col" className="h-7 px-3 font-medium">
+                    {head}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {job.state === "running" ? (
+                <Line number={job.attempt} outcome="running" worker={job.worker} started={job.started_at} ran={<Elapsed since={job.started_at} />} error={job.progress?.note ?? ""} />
+              ) : null}
+              {items.toReversed().map((each) => (
+                <Line key={each.attempt} number={each.attempt} outcome={each.outcome} worker={each.worker} session={each.session} started={each.started_at} ran={<Duration ms={each.execution_time_ms} />} error={each.error ?? ""} />
               ))}
-            </tr>
-          </thead>
-          <tbody>
-            {job.state === "running" ? (
-              <Line number={job.attempt} outcome="running" worker={job.worker} started={job.started_at} ran={<Elapsed since={job.started_at} />} error={job.progress?.note ?? ""} />
-            ) : null}
-            {items.toReversed().map((each) => (
-              <Line key={each.attempt} number={each.attempt} outcome={each.outcome} worker={each.worker} session={each.session} started={each.started_at} ran={<Duration ms={each.execution_time_ms} />} error={each.error ?? ""} />
-            ))}
-          </tbody>
-        </table>
+            </tbody>
+          </table>
         </div>
       )}
     </Panel>

@@ -228,7 +228,7 @@ function StateTabs({ q }: { q: string }) {
     );
   };
   return (
-    <nav aria-label="Jobs by state" className="flex shrink-0 gap-4 overflow-x-auto overflow-y-hidden border-b border-line">
+    <nav aria-label="Jobs by state" className="relative flex shrink-0 gap-4 overflow-x-auto overflow-y-hidden border-b border-line">
       {tab("All", STATES)}
       {(Object.keys(GROUPS) as Group[]).map((group) => tab(GROUP_LABEL[group], GROUPS[group]))}
     </nav>
