@@ -63,7 +63,7 @@ export function BulkBar({ selected, rows, selection, every, matched, onEvery, on
 }
 
 /** The dialog that asks, and the strip that shows how far the operation is. */
-export function useBulk(onOver: () => Promise<void>): { ask: (action: Action, target: Target) => void; dialog: ReactNode; progress: ReactNode } {
+export function useBulk(onOver: () => Promise<void>, onStarted: () => void): { ask: (action: Action, target: Target) => void; dialog: ReactNode; progress: ReactNode } {
   const [asked, setAsked] = useState<Asked>();
   const [started, setStarted] = useState<Operation>();
   const dialog = asked ? (
@@ -73,6 +73,7 @@ export function useBulk(onOver: () => Promise<void>): { ask: (action: Action, ta
       onStarted={(begun) => {
         setAsked(undefined);
         setStarted(begun);
+        onStarted();
       }}
     />
   ) : null;

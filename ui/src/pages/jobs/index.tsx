@@ -60,11 +60,11 @@ function List({ q, onSearch }: { q: string; onSearch: (q: string) => void }) {
   // A page that is not full was cut by the bound of a search: whether it goes on is for people to say.
   const cut = hasNextPage && (last?.items.length ?? 0) < PAGE;
   const { news, refresh } = useNews(q, rows, !hasNextPage, selection.ids.size > 0 || !list.data || list.isPlaceholderData);
-  const bulk = useBulk(refresh);
   const select = (next: Selection) => {
     setSelection(next);
     setEvery(false);
   };
+  const bulk = useBulk(refresh, () => select(NOTHING));
   const showNew = useCallback(() => {
     document.querySelector('[role="grid"]')?.scrollTo({ top: 0 });
     void refresh();
