@@ -101,6 +101,15 @@ export const jobs = (q: string) =>
     staleTime: Infinity,
   });
 
+/** How many jobs match, over the time at which they were taken in. */
+export const histogram = (q: string, buckets = 60) =>
+  queryOptions({
+    queryKey: ["histogram", { q, buckets }],
+    queryFn: ({ signal }) => api.get("/v1/jobs:histogram", { query: { q: q || undefined, buckets }, signal }),
+    staleTime: 30 * SECOND,
+    retry: false,
+  });
+
 export const job = (id: string) =>
   queryOptions({
     queryKey: ["jobs", id],

@@ -17,6 +17,9 @@ export type View = Schemas["ViewBody"];
 export type Who = Schemas["WhoBody"];
 export type Scan = Schemas["ScanBody"];
 export type Explanation = Schemas["ExplainBody"];
+export type Histogram = Schemas["HistogramBody"];
+export type Preview = Schemas["PreviewBody"];
+export type JobEvent = Schemas["JobEventBody"];
 
 /** Where a job is, in the order of its life. */
 export const STATES = [

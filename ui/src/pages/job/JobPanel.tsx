@@ -1,10 +1,12 @@
 /** A job in the inspector. */
 import { Link } from "@tanstack/react-router";
 import { Maximize2 } from "lucide-react";
+import { useState } from "react";
 import { Inspector, shortId } from "@/design";
 import { JobView } from "./JobView";
 
 export default function JobPanel({ id, onClose }: { id: string; onClose: () => void }) {
+  const [tab, setTab] = useState("payload");
   return (
     <Inspector
       label={`Job ${id}`}
@@ -16,7 +18,7 @@ export default function JobPanel({ id, onClose }: { id: string; onClose: () => v
         </Link>
       }
     >
-      <JobView id={id} />
+      <JobView id={id} tab={tab} onTab={setTab} narrow />
     </Inspector>
   );
 }

@@ -1,68 +1,152 @@
 /** What happened to a job, why, and what can be done. The same on its page and in the inspector. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
-import { api } from "@/api/client";
-import { attempts, explanation, job, useMay } from "@/api/queries";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useEffect } from "react";
+import { Problem } from "@/api/problem";
+import { explanation, job } from "@/api/queries";
 import { FINAL, type Job } from "@/api/types";
-import { CodeView, CopyButton, Duration, EmptyState, Facts, Panel, shortId, StateLabel, Time } from "@/design";
+import { Chip, CopyButton, Duration, Elapsed, EmptyState, Facts, formatDuration, formatExact, formatPercent, Panel, shortId, StateLabel, Time, useNow } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { Loaded } from "@/pages/data";
 import { addRecent } from "@/shell/recent";
+import { Actions } from "./Actions";
+import { Details } from "./Details";
+import { ErrorCard } from "./ErrorCard";
+import { momentOf } from "./timeline";
+import { Timeline } from "./Timeline";
 
-export function JobView({ id }: { id: string }) {
+interface Props {
+  id: string;
+  tab: string;
+  onTab: (tab: string) => void;
+  /** Beside a list: everything in one column. */
+  narrow?: boolean;
+}
+
+export function JobView({ id, ...rest }: Props) {
   const query = useQuery(job(id));
   const kind = query.data?.kind;
   useLiveQueries(["job", "attempt"], [["jobs", id]], [id]);
   useEffect(() => {
     if (kind) addRecent({ path: `/jobs/${id}`, label: `${kind} ${shortId(id)}` });
   }, [id, kind]);
-  return <Loaded query={query}>{(data) => <Known data={data} />}</Loaded>;
+  if (query.error && query.data === undefined && [400, 404].includes(Problem.from(query.error).status)) return <NotThere id={id} problem={Problem.from(query.error)} />;
+  return <Loaded query={query}>{(data) => <Known data={data} {...rest} />}</Loaded>;
 }
 
-function Known({ data }: { data: Job }) {
+function Known({ data, tab, onTab, narrow = false }: { data: Job } & Omit<Props, "id">) {
+  const waits = !FINAL.includes(data.state) && data.state !== "running";
   return (
     <div className="flex flex-col gap-4">
-      <div className="flex flex-wrap items-center gap-3">
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <StateLabel state={data.state} size={16} />
-        <span className="text-16 font-semibold">{data.kind}</span>
-        <code className="text-12 text-muted">{data.id}</code>
-        <CopyButton text={data.id} label="Copy id" />
+        <span className="text-16 font-semibold break-all">{data.kind}</span>
+        <span className="inline-flex min-w-0 items-center gap-1">
+          <code className="text-12 break-all text-muted">{data.id}</code>
+          <CopyButton text={data.id} label="Copy id" />
+        </span>
+        {data.cancel_requested && data.state === "running" ? <Chip tone="warn">told to stop</Chip> : null}
+        <span className="ml-auto">
+          <Actions job={data} />
+        </span>
+      </header>
+      {data.state === "running" ? <Running data={data} /> : null}
+      {waits ? <Why id={data.id} /> : null}
+      {data.last_error && data.state !== "succeeded" && data.state !== "running" ? <ErrorCard job={data} error={data.last_error} /> : null}
+      <div className={narrow ? "flex flex-col gap-4" : "grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_340px]"}>
+        <div className="flex min-w-0 flex-col gap-4">
+          <Timeline job={data} />
+          <Details job={data} tab={tab} onTab={onTab} />
+        </div>
+        <About data={data} />
       </div>
-      {FINAL.includes(data.state) || data.state === "running" ? null : <Why id={data.id} />}
-      {data.last_error && data.state !== "succeeded" ? (
-        <section className="rounded border border-line border-l-2 border-l-dead bg-surface px-4 py-3">
-          <h2 className="text-12 font-medium text-muted">Last error</h2>
-          <pre className="text-12 break-words whitespace-pre-wrap">{data.last_error}</pre>
-        </section>
-      ) : null}
-      <Panel title="Job">
-        <Facts
-          items={[
-            ["Queue", data.queue],
-            ["Priority", data.priority],
-            ["Attempts", `${data.attempts_used} of ${data.max_attempts}`],
-            ["Created", <Time key="created" at={data.created_at} />],
-            ["Finished", <Time key="finished" at={data.finished_at} />],
-            ["Waited", <Duration key="waited" ms={data.queue_time_ms} />],
-            ["Ran", <Duration key="ran" ms={data.execution_time_ms} />],
-          ]}
-        />
-      </Panel>
-      <Attempts id={data.id} />
-      <Payload id={data.id} queue={data.queue} />
     </div>
   );
 }
 
+function About({ data }: { data: Job }) {
+  const some = (name: string, value: ReactNode): [string, ReactNode][] => (value === null || value === undefined || value === "" ? [] : [[name, value]]);
+  return (
+    <Panel title="About">
+      <Facts
+        items={[
+          ["Queue", <Link key="queue" to="/queues/$queue" params={{ queue: data.queue }}>{data.queue}</Link>],
+          ...some("Key", data.unique_key),
+          ...some("Concurrency key", data.concurrency_key),
+          ["Priority", data.priority],
+          ["Attempts", `${data.attempts_used} of ${data.max_attempts}`],
+          ["Threads", data.threads_granted && data.threads_granted !== data.threads ? `${data.threads_granted} of ${data.threads}` : data.threads],
+          ["Timeout", data.timeout],
+          ...some("Worker", data.worker),
+          ["Created", <Time key="created" at={data.created_at} />],
+          ...(data.state === "scheduled" || data.state === "retrying" ? [["Due", <Time key="due" at={data.run_at} />] as [string, ReactNode]] : []),
+          ["Finished", <Time key="finished" at={data.finished_at} />],
+          ["Waited", <Duration key="waited" ms={data.queue_time_ms} />],
+          ["Ran", <Duration key="ran" ms={data.execution_time_ms} />],
+          ["In all", <Duration key="all" ms={data.total_time_ms} />],
+          ...some("Expires", data.expires_at ? <Time at={data.expires_at} /> : null),
+          ...some("Schedule", data.schedule ? <Link to="/schedules/$name" params={{ name: data.schedule.name }}>{data.schedule.name}</Link> : null),
+          ...some("Tags", data.tags?.length ? <span className="flex flex-wrap gap-1">{data.tags.map((tag) => <Chip key={tag}>{tag}</Chip>)}</span> : null),
+          ...some("Trace", data.traceparent ? <code className="text-12 break-all">{data.traceparent}</code> : null),
+          ...some("Reason", data.reason),
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function Running({ data }: { data: Job }) {
+  const fraction = data.progress?.fraction;
+  return (
+    <section aria-label="Progress" className="rounded border border-line border-l-2 border-l-running bg-surface px-4 py-3">
+      <div className="flex flex-wrap gap-x-4">
+        <span>
+          Running for <Elapsed since={data.started_at} />
+          {data.worker ? ` on ${data.worker}` : ""}
+        </span>
+        {data.progress?.note ? <span className="text-muted">{data.progress.note}</span> : null}
+        {fraction === undefined ? null : <span className="ml-auto">{formatPercent(fraction)}</span>}
+      </div>
+      {fraction === undefined ? null : (
+        <div role="progressbar" aria-label="Progress" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(fraction * 100)} className="mt-2 h-1.5 rounded-full bg-line">
+          <div className="h-1.5 rounded-full bg-running" style={{ width: `${Math.min(100, fraction * 100)}%` }} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** What holds it back: the reason first, then what was checked. */
 function Why({ id }: { id: string }) {
-  const query = useQuery(explanation(id));
+  const query = useQuery({ ...explanation(id), refetchInterval: 10_000 });
   return (
     <Panel title="Why it does not run">
       <Loaded query={query} rows={2}>
         {(why) => (
-          <div className="flex flex-col gap-1 px-3 py-2.5">
-            <div>{why.summary}</div>
-            {why.next_step ? <div className="text-muted">{why.next_step}</div> : null}
+          <div className="flex flex-col gap-2 px-3 py-2.5">
+            <p className="text-14 font-medium">{sentence(why.summary)}</p>
+            {why.next_step ? <p className="text-muted">→ {sentence(why.next_step)}</p> : null}
+            {why.position || why.estimate_ms ? (
+              <p className="text-12 text-muted">
+                {why.position ? `${why.position.exact ? "" : "At least "}${formatExact(why.position.ahead)} ahead of it in its queue` : ""}
+                {why.estimate_ms ? ` · should start in about ${formatDuration(why.estimate_ms)}` : ""}
+              </p>
+            ) : null}
+            {why.gates.length > 0 ? (
+              <details>
+                <summary className="w-max cursor-pointer text-12 text-muted">
+                  What was checked, and what holds it back
+                </summary>
+                <ul className="flex flex-col gap-0.5 pt-1">
+                  {why.gates.map((gate) => (
+                    <li key={gate.gate} className="flex gap-2">
+                      <span className={`w-16 shrink-0 text-12 leading-5 ${gate.closed ? "font-medium" : "text-muted"}`}>{gate.closed ? "held" : "open"}</span>
+                      <span className={gate.closed ? "" : "text-muted"}>{gate.evidence}</span>
+                    </li>
+                  ))}
+                </ul>
+              </details>
+            ) : null}
           </div>
         )}
       </Loaded>
@@ -70,41 +154,31 @@ function Why({ id }: { id: string }) {
   );
 }
 
-function Attempts({ id }: { id: string }) {
-  const query = useQuery(attempts(id));
-  return (
-    <Panel title="Attempts">
-      <Loaded query={query} rows={2}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <EmptyState title="No attempt has ended yet" />
-          ) : (
-            <ul className="flex flex-col">
-              {items.map((attempt) => (
-                <li key={attempt.attempt} className="flex min-h-(--row) items-center gap-4 border-b border-line px-3 last:border-b-0">
-                  <span className="w-6 text-right text-muted">{attempt.attempt}</span>
-                  <span className="w-20">{attempt.outcome}</span>
-                  <Duration ms={attempt.execution_time_ms} />
-                  <span className="min-w-0 grow truncate text-muted">{attempt.error ?? attempt.worker}</span>
-                  <Time at={attempt.ended_at} />
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
-    </Panel>
-  );
-}
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?`)]$/.test(text) ? "" : ".");
 
-function Payload({ id, queue }: { id: string; queue: string }) {
-  const allowed = useMay("read_payload", queue);
-  const query = useQuery({
-    queryKey: ["jobs", id, "payload"],
-    queryFn: ({ signal }) => api.text("/v1/jobs/{id}/payload", { id }, undefined, signal),
-    enabled: allowed,
-    staleTime: Infinity,
-  });
-  if (!allowed) return null;
-  return <Loaded query={query}>{(text) => <CodeView text={text} label="payload" />}</Loaded>;
+/** There is no such job: an id tells when it would have been taken in, so what happened can be told apart. */
+function NotThere({ id, problem }: { id: string; problem: Problem }) {
+  const moment = momentOf(id);
+  const now = useNow();
+  const later = moment !== undefined && moment > now + 60_000;
+  return (
+    <EmptyState title={moment === undefined ? "This is not the id of a job" : later ? "No job has this id yet" : "This job is not kept any more, or never was"} action={<Link to="/jobs">Look at all jobs</Link>}>
+      <p>
+        <code className="break-all">{id}</code>
+      </p>
+      <p className="pt-2">
+        {moment === undefined ? (
+          "Ids of jobs begin with job_ and have 26 letters and digits after it. Perhaps a part is missing."
+        ) : later ? (
+          "Its time lies in the future: no server can have given it out."
+        ) : (
+          <>
+            A job with this id was taken in <Time at={new Date(moment).toISOString()} />. Jobs that ended are removed when their retention is over, and by whoever deletes them. If it was given out lately, check
+            that this is the server it was submitted to.
+          </>
+        )}
+      </p>
+      {problem.requestId ? <p className="pt-2 text-12">request {problem.requestId}</p> : null}
+    </EmptyState>
+  );
 }

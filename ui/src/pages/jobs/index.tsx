@@ -1,152 +1,290 @@
-/** The list of jobs: tabs with exact counts, a filter, rows that change in place. */
-import { useInfiniteQuery, useQuery, useQueryClient, type InfiniteData } from "@tanstack/react-query";
+/** The list of jobs: tabs with exact counts, a filter, matches over time, rows that change in place, and what is done to many. */
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
-import { jobs, stats } from "@/api/queries";
-import { GROUP_LABEL, GROUPS, type Group, type Job, type State, STATES, sumOf } from "@/api/types";
-import { Button, type Column, Duration, EmptyState, ErrorPanel, formatExact, Num, PageHeader, shortId, SkeletonRows, StateLabel, Time, VirtualTable } from "@/design";
-import { useLive } from "@/live/hooks";
-import { MOST_VISIBLE, type Told } from "@/live/protocol";
+import { ArrowUp } from "lucide-react";
+import { type KeyboardEvent, useCallback, useEffect, useMemo, useState } from "react";
+import { Problem } from "@/api/problem";
+import { histogram, jobs, stats, useMay } from "@/api/queries";
+import { FINAL, GROUP_LABEL, GROUPS, type Group, type Job, type State, STATES, sumOf } from "@/api/types";
+import { Button, ErrorPanel, formatExact, Num, NOTHING, PageHeader, type Selection, SkeletonRows, VirtualTable } from "@/design";
 import { useInspector } from "@/shell/JobInspector";
+import { useKeys } from "@/shell/keys";
+import { Forbidden } from "@/shell/Refused";
+import { type Action, MOST_IDS, type Target } from "./bulk";
+import { BulkBar, useBulk } from "./BulkBar";
+import { useColumns } from "./columns";
+import { NoJobs, NoMatch, NotYet } from "./Empty";
+import { statesOf, withField } from "./filter";
+import { Histogram } from "./Histogram";
+import { MOST_NEW, useNews, useVisibleJobs } from "./live";
+import { SearchBox } from "./SearchBox";
+import { Toolbar } from "./Toolbar";
 
 const route = getRouteApi("/jobs");
-
-const columns: readonly Column<Job>[] = [
-  { id: "state", header: "State", width: "110px", cell: (row) => <StateLabel state={row.state} /> },
-  { id: "kind", header: "Kind", width: "minmax(120px,1fr)", cell: (row) => row.kind },
-  {
-    id: "id",
-    header: "Id",
-    width: "110px",
-    cell: (row) => (
-      <Link to="/jobs/$id" params={{ id: row.id }} tabIndex={-1} className="quiet-link font-mono text-12" title={row.id}>
-        {shortId(row.id)}
-      </Link>
-    ),
-  },
-  { id: "queue", header: "Queue", width: "minmax(100px,0.6fr)", cell: (row) => row.queue },
-  { id: "attempts", header: "Attempts", width: "80px", align: "right", cell: (row) => `${row.attempts_used}/${row.max_attempts}` },
-  { id: "waited", header: "Waited", width: "90px", align: "right", cell: (row) => <Duration ms={row.queue_time_ms} />, notOnCard: true },
-  { id: "ran", header: "Ran", width: "90px", align: "right", cell: (row) => <Duration ms={row.execution_time_ms} />, notOnCard: true },
-  { id: "created", header: "Created", width: "96px", cell: (row) => <Time at={row.created_at} /> },
-  { id: "detail", header: "", width: "minmax(120px,2fr)", cell: (row) => <span className="text-muted">{detail(row)}</span>, notOnCard: true },
-];
-
-/** The most useful one thing about a job: its last error, how far it is, or why it ended. Not its payload. */
-function detail(row: Job): string {
-  if (row.state === "dead" || row.state === "retrying") return row.last_error ?? row.reason ?? "";
-  return row.progress?.note ?? row.reason ?? "";
-}
+const PAGE = 50;
+const rowId = (row: Job) => row.id;
+const tint = (row: Job) => row.state;
 
 export default function Jobs() {
   const { q = "" } = route.useSearch();
   const navigate = route.useNavigate();
-  const inspector = useInspector();
-  const list = useInfiniteQuery(jobs(q));
+  const search = useCallback((next: string) => void navigate({ search: (before) => ({ ...before, q: next || undefined }) }), [navigate]);
+  return (
+    <>
+      <PageHeader title="Jobs" actions={<Toolbar q={q} />} />
+      <StateTabs q={q} />
+      <List q={q} onSearch={search} />
+    </>
+  );
+}
+
+function List({ q, onSearch }: { q: string; onSearch: (q: string) => void }) {
+  const list = useInfiniteQuery({ ...jobs(q), placeholderData: keepPreviousData });
   const rows = useMemo(() => (list.data?.pages.flatMap((page) => page.items) ?? []) as Job[], [list.data]);
-  const [visible, setVisible] = useState<readonly string[]>([]);
-  useVisibleJobs(q, visible);
+  const matches = useQuery(histogram(q));
+  const [selection, setSelection] = useState<Selection>(NOTHING);
+  const [every, setEvery] = useState(false);
+  const [shownFor, setShownFor] = useState(q);
+  if (shownFor !== q) {
+    // Another filter is another list: nothing of the old one stays selected.
+    setShownFor(q);
+    setSelection(NOTHING);
+    setEvery(false);
+  }
+  const mayBulk = useMay("purge");
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [fetchNextPage, hasNextPage, isFetchingNextPage]);
-  const scan = list.data?.pages.at(-1)?.scan;
+  const last = list.data?.pages.at(-1);
+  // A page that is not full was cut by the bound of a search: whether it goes on is for people to say.
+  const cut = hasNextPage && (last?.items.length ?? 0) < PAGE;
+  const { news, refresh } = useNews(q, rows, !hasNextPage, selection.ids.size > 0 || !list.data || list.isPlaceholderData);
+  const select = (next: Selection) => {
+    setSelection(next);
+    setEvery(false);
+  };
+  const bulk = useBulk(refresh, () => select(NOTHING));
+  const showNew = useCallback(() => {
+    document.querySelector('[role="grid"]')?.scrollTo({ top: 0 });
+    void refresh();
+  }, [refresh]);
+  // Where nothing is shown, nothing can be shifted.
+  const isEmpty = rows.length === 0;
+  useEffect(() => {
+    if (isEmpty && news > 0) void refresh();
+  }, [isEmpty, news, refresh]);
+  useKeys({
+    n: () => news > 0 && showNew(),
+    j: focusRow,
+    ArrowDown: focusRow,
+    A: () => {
+      if (mayBulk && rows.length > 0) {
+        setSelection({ ids: new Set(rows.map(rowId)), anchor: undefined });
+        setEvery(true);
+      }
+    },
+  });
+  const ask = (action: Action, target?: Target) => bulk.ask(action, target ?? (every ? { filter: q } : { ids: [...selection.ids].slice(0, MOST_IDS) }));
+  const problem = list.error ? Problem.from(list.error) : undefined;
+  const waiting = !list.error && (list.isPending || (list.isPlaceholderData && isEmpty));
+  const examined = list.data?.pages.reduce((sum, page) => sum + page.scan.examined, 0) ?? 0;
   return (
     <>
-      <PageHeader title="Jobs" />
-      <StateTabs q={q} />
-      <form
-        role="search"
-        className="flex gap-2 py-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const typed = new FormData(event.currentTarget).get("q");
-          void navigate({ search: (before) => ({ ...before, q: String(typed).trim() || undefined }) });
-        }}
-      >
-        <input key={q} name="q" data-page-search defaultValue={q} aria-label="Filter" spellCheck={false} className="field min-w-0 grow font-mono text-12" placeholder="state:dead queue:mail payload.user.plan:pro age<2h" />
-        <Button type="submit">Search</Button>
-      </form>
-      {list.error ? <ErrorPanel error={list.error} onRetry={() => void list.refetch()} /> : null}
-      {list.isPending && !list.error ? <SkeletonRows rows={12} /> : null}
-      {list.data && rows.length === 0 ? (
-        <EmptyState title={q ? "No job matches" : "No job has come yet"}>
-          {q ? (
-            <>
-              Nothing matches <code>{q}</code>.
-            </>
-          ) : (
-            <>
-              Submit one: <code>ganger run -- echo hello</code>
-            </>
-          )}
-        </EmptyState>
-      ) : null}
-      {rows.length > 0 ? (
-        <VirtualTable
-          label="Jobs"
-          rows={rows}
-          rowId={(row) => row.id}
-          columns={columns}
-          total={hasNextPage ? -1 : rows.length + 1}
-          openId={inspector.inspect}
-          onOpen={(row) => inspector.open(row.id)}
-          onOpenPage={(row) => void navigate({ to: "/jobs/$id", params: { id: row.id } })}
-          tint={(row) => row.state}
-          onEnd={more}
-          loadingMore={isFetchingNextPage}
-          onVisible={setVisible}
-          dimmed={Boolean(list.error)}
-          footer={
-            <span>
-              {formatExact(rows.length)} loaded
-              {scan && !scan.complete ? `, ${formatExact(scan.examined)} looked at; scroll to search on` : ""}
-            </span>
-          }
+      <SearchBox q={q} error={list.error} onSearch={onSearch} />
+      {matches.data && matches.data.matched > 0 ? (
+        <Histogram
+          data={matches.data}
+          onChoose={(from, to) => onSearch(withField(q, "created", `created>=${iso(from)} created<${iso(to)}`))}
         />
       ) : null}
+      {bulk.progress}
+      {selection.ids.size > 0 ? (
+        <BulkBar selected={selection.ids.size} rows={rows} selection={selection} every={every} matched={matches.data} onEvery={() => setEvery(true)} onClear={() => select(NOTHING)} onAsk={ask} />
+      ) : null}
+      {problem && problem.position === undefined ? problem.status === 403 ? <Forbidden problem={problem} /> : <ErrorPanel error={problem} onRetry={() => void list.refetch()} /> : null}
+      {waiting ? <Waiting key={q} q={q} /> : null}
+      {list.data && isEmpty && !waiting && !problem ? (
+        hasNextPage ? (
+          <NotYet q={q} examined={examined} busy={isFetchingNextPage} onMore={more} />
+        ) : q ? (
+          <NoMatch q={q} onSearch={onSearch} />
+        ) : (
+          <NoJobs />
+        )
+      ) : null}
+      {news > 0 && !isEmpty ? (
+        <div className="relative z-20 h-0 text-center">
+          <button type="button" className="appearing mt-9 inline-flex h-7 items-center gap-1.5 rounded-full border border-transparent bg-accent px-3 text-12 font-medium text-on-accent" title="Show them (n)" onClick={showNew}>
+            <ArrowUp size={13} aria-hidden="true" /> {news >= MOST_NEW ? `${MOST_NEW}+` : news} new
+          </button>
+        </div>
+      ) : null}
+      {isEmpty ? null : (
+        <Table
+          q={q}
+          rows={rows}
+          total={hasNextPage ? -1 : rows.length + 1}
+          dimmed={Boolean(list.error) || list.isPlaceholderData}
+          loadingMore={isFetchingNextPage}
+          onEnd={cut ? undefined : more}
+          selection={mayBulk ? selection : undefined}
+          onSelectionChange={select}
+          onAsk={ask}
+          footer={
+            <>
+              <span>
+                {hasNextPage ? `${formatExact(rows.length)} loaded` : `${formatExact(rows.length)} ${rows.length === 1 ? "job" : "jobs"}, all that match`}
+              </span>
+              {cut ? (
+                <>
+                  <span>Searched the newest {formatExact(examined)}.</span>
+                  <Button small busy={isFetchingNextPage} onClick={more}>
+                    Keep searching
+                  </Button>
+                </>
+              ) : null}
+            </>
+          }
+        />
+      )}
+      {bulk.dialog}
     </>
+  );
+}
+
+interface TableProps {
+  q: string;
+  rows: readonly Job[];
+  total: number;
+  dimmed: boolean;
+  loadingMore: boolean;
+  onEnd: (() => void) | undefined;
+  selection: Selection | undefined;
+  onSelectionChange: (selection: Selection) => void;
+  onAsk: (action: Action, target: Target) => void;
+  footer: React.ReactNode;
+}
+
+function Table({ q, selection, onAsk, ...rest }: TableProps) {
+  const navigate = route.useNavigate();
+  const inspector = useInspector();
+  const { columns } = useColumns();
+  const [visible, setVisible] = useState<readonly string[]>([]);
+  useVisibleJobs(q, visible);
+  const open = inspector.open;
+  const onOpen = useCallback((row: Job) => open(row.id), [open]);
+  /** `r` and `c` ask first; who may not do it for many sees what he may do in the inspector. */
+  const onKey = (event: KeyboardEvent, row: Job) => {
+    const action = ({ r: "replay", c: "cancel" } as const)[event.key];
+    if (action === undefined && event.key !== "e") return;
+    event.preventDefault();
+    const fits = action === "replay" ? FINAL.includes(row.state) : !FINAL.includes(row.state);
+    if (action === undefined || !selection) open(row.id);
+    else if (selection.ids.size > 0) onAsk(action, { ids: [...selection.ids].slice(0, MOST_IDS) });
+    else if (fits) onAsk(action, { ids: [row.id] });
+  };
+  // In the inspector: the job before and after this one.
+  const step = (by: number) => {
+    const at = rest.rows.findIndex((row) => row.id === inspector.inspect);
+    const next = at < 0 ? undefined : rest.rows[at + by];
+    if (next) open(next.id);
+  };
+  useKeys({ "[": () => step(-1), "]": () => step(1) });
+  return (
+    <VirtualTable
+      label="Jobs"
+      rowId={rowId}
+      columns={columns}
+      openId={inspector.inspect}
+      onOpen={onOpen}
+      onOpenPage={(row) => void navigate({ to: "/jobs/$id", params: { id: row.id } })}
+      tint={tint}
+      onVisible={setVisible}
+      onKey={onKey}
+      {...rest}
+      {...(selection ? { selection } : {})}
+    />
   );
 }
 
 function StateTabs({ q }: { q: string }) {
   const counts = useQuery(stats()).data?.jobs;
-  const tab = (label: string, filter: string, states: readonly State[]) => (
-    <Link key={label} to="/jobs" search={(before) => ({ ...before, q: filter || undefined })} aria-current={q === filter ? "page" : undefined} className="flex h-8 items-center gap-1.5 border-b-2 border-transparent px-1 whitespace-nowrap text-muted hover:text-text hover:no-underline aria-[current=page]:border-accent aria-[current=page]:text-text">
-      {label} <span className="text-12">{counts ? <Num value={sumOf(counts, states)} unit="jobs" /> : "—"}</span>
-    </Link>
-  );
+  const now = statesOf(q) ?? "";
+  const tab = (label: string, states: readonly State[]) => {
+    const asked = states.length === STATES.length ? "" : states.join(",");
+    const current = now === asked;
+    return (
+      <Link
+        key={label}
+        to="/jobs"
+        search={(before) => ({ ...before, q: withField(q, "state", asked && `state:${asked}`) || undefined })}
+        activeOptions={{ exact: true, includeSearch: true }}
+        aria-current={current ? "page" : undefined}
+        className={`-mb-px flex h-8 items-center gap-1.5 border-b-2 px-1 whitespace-nowrap hover:text-text hover:no-underline ${current ? "border-accent text-text" : "border-transparent text-muted"}`}
+      >
+        {label} <span className="text-12 text-muted">{counts ? <Num value={sumOf(counts, states)} unit="jobs" /> : "—"}</span>
+      </Link>
+    );
+  };
   return (
-    <nav aria-label="Jobs by state" className="flex gap-4 overflow-x-auto border-b border-line">
-      {tab("All", "", STATES)}
-      {(Object.keys(GROUPS) as Group[]).map((group) => tab(GROUP_LABEL[group], `state:${GROUPS[group].join(",")}`, GROUPS[group]))}
+    <nav aria-label="Jobs by state" className="relative flex shrink-0 gap-4 overflow-x-auto overflow-y-hidden border-b border-line">
+      {tab("All", STATES)}
+      {(Object.keys(GROUPS) as Group[]).map((group) => tab(GROUP_LABEL[group], GROUPS[group]))}
     </nav>
   );
 }
 
-/** Rows on the screen change in place; new ones never shift the list. */
-function useVisibleJobs(q: string, visible: readonly string[]): void {
+/** Rows are about to come; a search that takes long can be stopped. */
+function Waiting({ q }: { q: string }) {
   const client = useQueryClient();
-  const apply = (told: Told[]) => {
-    const changes = new Map<string, { state: State; attempt: number }>();
-    for (const { event, data } of told) {
-      if (event === "job") {
-        const { job, state, attempt } = data as { job: string; state: State; attempt: number };
-        changes.set(job, { state, attempt });
-      }
-    }
-    if (changes.size === 0) return;
-    type Pages = InfiniteData<{ items: Job[] }>;
-    client.setQueryData<Pages>(["jobs", { q }], (before) =>
-      before
-        ? {
-            ...before,
-            pages: before.pages.map((page) =>
-              page.items.some((row) => changes.has(row.id)) ? { ...page, items: page.items.map((row) => ({ ...row, ...changes.get(row.id) })) } : page,
-            ),
-          }
-        : before,
+  const [slow, setSlow] = useState(false);
+  const [stopped, setStopped] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), 2000);
+    return () => clearTimeout(timer);
+  }, []);
+  const { queryKey } = jobs(q);
+  if (stopped) {
+    return (
+      <div className="flex items-center gap-3 py-6 text-muted">
+        The search was stopped.
+        <Button
+          small
+          onClick={() => {
+            setStopped(false);
+            void client.refetchQueries({ queryKey, exact: true });
+          }}
+        >
+          Search again
+        </Button>
+      </div>
     );
-  };
-  useLive(["job", "attempt"], apply, visible.slice(0, MOST_VISIBLE));
+  }
+  return (
+    <>
+      {slow ? (
+        <div className="flex items-center gap-3 pb-2 text-12 text-muted">
+          This search takes long.
+          <Button
+            small
+            onClick={() => {
+              setStopped(true);
+              void client.cancelQueries({ queryKey, exact: true });
+            }}
+          >
+            Stop searching
+          </Button>
+        </div>
+      ) : null}
+      <SkeletonRows rows={12} />
+    </>
+  );
 }
+
+/** From anywhere on the page into the list. */
+function focusRow(): void {
+  document.querySelector<HTMLElement>('[role="grid"] [role="row"][tabindex="0"]')?.focus();
+}
+
+const iso = (at: number) => new Date(at).toISOString().replace(".000Z", "Z");
