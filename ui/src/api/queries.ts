@@ -68,10 +68,10 @@ export const operation = (id: string) =>
     queryFn: ({ signal }) => api.get("/v1/operations/{id}", { path: { id }, signal }),
   });
 
-export const failures = (window: string) =>
+export const failures = (window: string, limit?: number) =>
   queryOptions({
-    queryKey: ["failures", { window }],
-    queryFn: ({ signal }) => api.get("/v1/failures", { query: { window }, signal }),
+    queryKey: ["failures", { window, limit }],
+    queryFn: ({ signal }) => api.get("/v1/failures", { query: { window, limit }, signal }),
     placeholderData: keepPreviousData,
   });
 

@@ -29,6 +29,8 @@ interface Props {
   series: readonly Series[];
   format: (value: number | null | undefined) => string;
   height?: number;
+  /** Shades the area where one series is above another, by their places: a gap that means something. */
+  bands?: readonly { upper: number; lower: number; colour: string }[];
   /** Charts of one page with the same key share the crosshair. */
   syncKey?: string;
   onZoom?: (from: number, to: number) => void;
@@ -114,7 +116,7 @@ function Twin({ title, times, series, format, height = 180 }: Props) {
   );
 }
 
-function Canvas({ title, times, series, format, height = 180, syncKey = "page", onZoom, onReset, onHover }: Props & { onHover: (index: number | null) => void }) {
+function Canvas({ title, times, series, format, height = 180, bands, syncKey = "page", onZoom, onReset, onHover }: Props & { onHover: (index: number | null) => void }) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const { zone } = useSettings();
@@ -130,6 +132,7 @@ function Canvas({ title, times, series, format, height = 180, syncKey = "page", 
   }, [data]);
   // The chart is made anew only when its looks change; figures flow into the one that is there.
   const look = JSON.stringify(series.map(({ label, colour, kind, dashed }) => [label, colour, kind, dashed]));
+  const bandLook = JSON.stringify(bands ?? []);
   useEffect(() => {
     let gone = false;
     let watcher: ResizeObserver | undefined;
@@ -138,7 +141,7 @@ function Canvas({ title, times, series, format, height = 180, syncKey = "page", 
       const element = box.current;
       if (gone || !element) return;
       const looks = JSON.parse(look) as [string, string, Series["kind"], boolean | undefined][];
-      const options = optionsOf(UPlot, element, { looks, height, syncKey, zone, handlersOf: () => handlers.current });
+      const options = optionsOf(UPlot, element, { looks, bands: JSON.parse(bandLook) as NonNullable<Props["bands"]>, height, syncKey, zone, handlersOf: () => handlers.current });
       plot.current = new UPlot(options, latest.current, element);
       watcher = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height }));
       watcher.observe(element);
@@ -150,12 +153,13 @@ function Canvas({ title, times, series, format, height = 180, syncKey = "page", 
       plot.current?.destroy();
       plot.current = undefined;
     };
-  }, [look, height, syncKey, zone]);
+  }, [look, bandLook, height, syncKey, zone]);
   return <div ref={box} role="img" aria-label={`${title}, chart. Use View as table for the figures.`} style={{ height }} />;
 }
 
 interface Making {
   looks: [string, string, Series["kind"], boolean | undefined][];
+  bands: NonNullable<Props["bands"]>;
   height: number;
   syncKey: string;
   zone: string;
@@ -207,6 +211,7 @@ function optionsOf(UPlot: typeof uPlot, element: HTMLElement, making: Making): u
       { ...axis, size: 56, values: (_, splits) => splits.map((value) => handlersOf().format(value)) },
     ],
     series: [{}, ...series],
+    bands: making.bands.map(({ upper, lower, colour }) => ({ series: [upper + 1, lower + 1], fill: `${token(colour)}33` })),
     hooks: {
       setCursor: [(plot) => handlersOf().onHover(plot.cursor.idx ?? null)],
       setSelect: [

@@ -34,8 +34,8 @@ export function useLive(topics: readonly Topic[], onTold?: (told: Told[]) => voi
   );
 }
 
-/** Makes these queries stale whenever one of the topics is told, at most once in two seconds. */
-export function useLiveQueries(topics: readonly Topic[], keys: readonly QueryKey[], visible?: readonly string[]): void {
+/** Makes these queries stale whenever one of the topics is told, at most once in `every` milliseconds. */
+export function useLiveQueries(topics: readonly Topic[], keys: readonly QueryKey[], visible?: readonly string[], every = 2000): void {
   const client = useQueryClient();
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const latest = useRef(keys);
@@ -55,7 +55,7 @@ export function useLiveQueries(topics: readonly Topic[], keys: readonly QueryKey
       timer.current ??= setTimeout(() => {
         timer.current = undefined;
         for (const queryKey of latest.current) void client.invalidateQueries({ queryKey });
-      }, 2000);
+      }, every);
     },
     visible,
   );

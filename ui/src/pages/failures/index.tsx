@@ -1,36 +1,213 @@
 /** Attempts that failed for one cause, as a group. */
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { failures } from "@/api/queries";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Copy, Ellipsis, RotateCcw, Rows3, Search, Trash2 } from "lucide-react";
+import { useMemo, useState } from "react";
+import { failures, stats, timeseries, useMay } from "@/api/queries";
 import type { Failure } from "@/api/types";
-import { type Column, EmptyState, Num, PageHeader, Time, VirtualTable } from "@/design";
+import { Button, Chip, type Column, copyText, EmptyState, formatExact, formatPercent, Menu, MenuItem, MenuLine, Num, PageHeader, Sparkline, StateIcon, Time, toast, useNow, VirtualTable } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
+import { byName, share } from "@/pages/analytics/figures";
 import { Loaded } from "@/pages/data";
+import { stepOf, useTimeRange } from "@/shell/range";
+import { GroupDialog, type GroupTarget } from "./GroupDialog";
+import { inRange, isNew, search as matching, splitError, windowOf } from "./groups";
 
-const columns: readonly Column<Failure>[] = [
-  { id: "error", header: "Error", width: "minmax(240px,2fr)", cell: (row) => <Link to="/failures/$fingerprint" params={{ fingerprint: row.fingerprint }}>{row.error}</Link> },
-  { id: "kind", header: "Kind", width: "minmax(120px,1fr)", cell: (row) => row.kind },
-  { id: "count", header: "Seen", width: "90px", align: "right", cell: (row) => <Num value={row.count} unit="times" /> },
-  { id: "first", header: "First seen", width: "150px", cell: (row) => <Time at={row.first_at} /> },
-  { id: "last", header: "Last seen", width: "150px", cell: (row) => <Time at={row.last_at} /> },
-];
+const route = getRouteApi("/failures");
+/** The most that the server gives at once. */
+const MOST_GROUPS = 500;
+const TABS = [
+  ["all", "All"],
+  ["new", "New"],
+  ["recurring", "Seen before"],
+] as const;
 
 export default function Failures() {
-  const list = useQuery(failures("24h"));
-  useLiveQueries(["counts"], [["failures"]]);
+  const { tab = "all" } = route.useSearch();
+  const range = useTimeRange();
+  const now = Math.ceil(useNow() / 60_000) * 60_000;
+  const list = useQuery(failures(windowOf(range, now), MOST_GROUPS));
+  const [text, setText] = useState("");
+  const [target, setTarget] = useState<GroupTarget>();
+  useLiveQueries(["counts"], [["failures"]], undefined, 5000);
+  const all = inRange(list.data?.items ?? [], range);
+  const news = all.filter((group) => isNew(group, range)).length;
+  const counts = { all: all.length, new: news, recurring: all.length - news };
+  const chosen = all.filter((group) => tab === "all" || isNew(group, range) === (tab === "new"));
+  const rows = matching(chosen, text);
+  const columns = useColumns(range, setTarget);
+  const navigate = useNavigate();
   return (
     <>
-      <PageHeader title="Failures" />
+      <PageHeader title="Failures" actions={<NowLinks />}>
+        Failed attempts, grouped by kind and cause. {range.label}.
+      </PageHeader>
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2 pb-3">
+        <nav aria-label="Which groups" className="flex gap-1">
+          {TABS.map(([id, label]) => (
+            <Link
+              key={id}
+              to="/failures"
+              search={(before) => ({ ...before, tab: id === "all" ? undefined : id })}
+              aria-current={tab === id ? "page" : undefined}
+              className="h-8 border-b-2 border-transparent px-2 leading-8 text-muted hover:text-text hover:no-underline aria-[current=page]:border-accent aria-[current=page]:text-text"
+            >
+              {label} <span className="text-muted">{list.data ? formatExact(counts[id]) : ""}</span>
+            </Link>
+          ))}
+        </nav>
+        <label className="relative ml-auto w-72 max-sm:w-full">
+          <Search size={14} className="absolute top-2.25 left-2.5 text-muted" aria-hidden="true" />
+          <span className="sr-only">Search groups by error or kind</span>
+          <input className="field w-full pl-8!" type="search" placeholder="Error or kind" data-page-search value={text} onChange={(event) => setText(event.target.value)} />
+        </label>
+      </div>
       <Loaded query={list}>
-        {(data) => {
-          const rows = data.items;
-          return rows.length === 0 ? (
-            <EmptyState title="No failures in the last 24 h" />
+        {(data) =>
+          rows.length > 0 ? (
+            <VirtualTable
+              label="Groups of failures"
+              rows={rows}
+              rowId={(row) => row.fingerprint}
+              columns={columns}
+              onOpen={(row) => void navigate({ to: "/failures/$fingerprint", params: { fingerprint: row.fingerprint } })}
+              tint={(row) => String(row.count)}
+              footer={data.items.length >= MOST_GROUPS ? `The ${MOST_GROUPS} groups that were seen last are shown; choose a shorter time range to see the others.` : undefined}
+            />
           ) : (
-            <VirtualTable label="Failures" rows={rows} rowId={(row) => row.fingerprint} columns={columns} />
-          );
-        }}
+            <Nothing text={text} tab={tab} all={all.length} clear={() => setText("")} />
+          )
+        }
       </Loaded>
+      <GroupDialog target={target} onClose={() => setTarget(undefined)} />
     </>
+  );
+}
+
+/** Exact and now, whatever the range. */
+function NowLinks() {
+  const jobs = useQuery(stats()).data?.jobs;
+  return (["retrying", "dead"] as const).map((state) => (
+    <Link key={state} to="/jobs" search={{ q: `state:${state}` }} className="quiet-link inline-flex h-8 items-center gap-2 rounded border border-line px-3 hover:border-line-strong hover:no-underline">
+      <StateIcon state={state} />
+      <span>{state === "retrying" ? "Retrying now" : "Dead"}</span>
+      <span className="font-medium">
+        <Num value={jobs?.[state]} unit="jobs" />
+      </span>
+    </Link>
+  ));
+}
+
+function useColumns(range: ReturnType<typeof useTimeRange>, act: (target: GroupTarget) => void): readonly Column<Failure>[] {
+  const iso = (at: number) => new Date(at).toISOString();
+  const over = { from: iso(range.from), to: iso(range.to), step: stepOf(range), by: "kind" } as const;
+  const failed = useQuery(timeseries({ metric: "failures", ...over })).data;
+  const ran = useQuery(timeseries({ metric: "run", ...over })).data;
+  const mayReplay = useMay("replay");
+  const mayPurge = useMay("purge");
+  const { from } = range;
+  return useMemo(() => {
+    const failedBy = byName(failed);
+    const ranBy = byName(ran);
+    const columns: Column<Failure>[] = [
+      { id: "error", header: "Error", width: "minmax(260px,3fr)", cell: (row) => <Cause row={row} from={from} /> },
+      { id: "kind", header: "Kind", width: "minmax(110px,1fr)", cell: (row) => row.kind },
+      { id: "count", header: "Attempts", width: "80px", align: "right", cell: (row) => <Num value={row.count} unit="failed attempts" /> },
+      {
+        id: "trend",
+        header: "Its kind’s failures",
+        width: "128px",
+        notOnCard: true,
+        cell: (row) => {
+          const line = failedBy.get(row.kind);
+          return line ? <Sparkline width={116} height={20} className="stroke-dead" label={`${formatExact(line.total.count)} failed attempts of ${row.kind} in this range`} values={line.points.map((point) => point.count)} /> : null;
+        },
+      },
+      {
+        id: "share",
+        header: "Of its kind’s runs",
+        width: "120px",
+        align: "right",
+        notOnCard: true,
+        cell: (row) => formatPercent(share(failedBy.get(row.kind)?.total.count, ranBy.get(row.kind)?.total.count)),
+      },
+      { id: "first", header: "First seen", width: "104px", notOnCard: true, cell: (row) => <Time at={row.first_at} /> },
+      { id: "last", header: "Last seen", width: "104px", cell: (row) => <Time at={row.last_at} /> },
+      { id: "actions", header: <span className="sr-only">Actions</span>, width: "32px", notOnCard: true, cell: (row) => <Actions row={row} act={act} mayReplay={mayReplay} mayPurge={mayPurge} /> },
+    ];
+    return columns;
+  }, [failed, ran, mayReplay, mayPurge, act, from]);
+}
+
+function Cause({ row, from }: { row: Failure; from: number }) {
+  const { name, text } = splitError(row.error);
+  return (
+    <span className="flex items-center gap-2" title={row.error}>
+      <Link to="/failures/$fingerprint" params={{ fingerprint: row.fingerprint }} className="quiet-link truncate">
+        {name ? <span className="font-medium">{name}: </span> : null}
+        {text}
+      </Link>
+      {isNew(row, { from }) ? <Chip tone="bad">new</Chip> : null}
+    </span>
+  );
+}
+
+function Actions({ row, act, mayReplay, mayPurge }: { row: Failure; act: (target: GroupTarget) => void; mayReplay: boolean; mayPurge: boolean }) {
+  const navigate = useNavigate();
+  const target = { fingerprint: row.fingerprint, error: row.error };
+  const link = async () => {
+    const copied = await copyText(new URL(`failures/${row.fingerprint}`, document.baseURI).href);
+    if (copied) toast.done("Copied the link.");
+    else toast.failed("The browser refused to copy the link");
+  };
+  return (
+    <Menu trigger={<Button small look="quiet" icon={<Ellipsis size={15} />} aria-label={`Actions for ${row.error.slice(0, 60)}`} />}>
+      <MenuItem icon={<Rows3 size={14} />} onSelect={() => void navigate({ to: "/jobs", search: { q: `failure:${row.fingerprint}` } })}>
+        Show its jobs
+      </MenuItem>
+      <MenuItem icon={<Copy size={14} />} onSelect={() => void link()}>
+        Copy link
+      </MenuItem>
+      {mayReplay || mayPurge ? <MenuLine /> : null}
+      {mayReplay ? (
+        <MenuItem icon={<RotateCcw size={14} />} onSelect={() => act({ action: "replay", ...target })}>
+          Replay its dead jobs…
+        </MenuItem>
+      ) : null}
+      {mayPurge ? (
+        <MenuItem danger icon={<Trash2 size={14} />} onSelect={() => act({ action: "discard", ...target })}>
+          Discard its dead jobs…
+        </MenuItem>
+      ) : null}
+    </Menu>
+  );
+}
+
+/** Says why there is nothing: nothing failed, or the search or the tab leaves it out. */
+function Nothing({ text, tab, all, clear }: { text: string; tab: string; all: number; clear: () => void }) {
+  const range = useTimeRange();
+  const iso = (at: number) => new Date(at).toISOString();
+  const ended = useQuery(timeseries({ metric: "throughput", from: iso(range.from), to: iso(range.to), step: stepOf(range) })).data;
+  const succeeded = ended?.series[0]?.total.succeeded;
+  if (text.trim()) {
+    return (
+      <EmptyState title={`No group has “${text.trim()}” in its error or kind`} action={<Button onClick={clear}>Clear the search</Button>}>
+        {all > 0 ? `${formatExact(all)} groups were seen in this range.` : "Nothing failed in this range."}
+      </EmptyState>
+    );
+  }
+  if (all > 0) {
+    return (
+      <EmptyState title={tab === "new" ? "No new cause of failures in this range" : "Every cause in this range is new"}>
+        <Link to="/failures" search={(before) => ({ ...before, tab: undefined })}>
+          Show all {formatExact(all)} groups
+        </Link>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState title={`No failures: ${range.label.toLowerCase()}`}>
+      {succeeded ? `${formatExact(succeeded)} jobs succeeded.` : "No job ended in this range either."} Choose a longer time range above to look further back.
+    </EmptyState>
   );
 }

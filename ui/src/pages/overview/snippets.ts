@@ -1,0 +1,74 @@
+/** A whole worker in a few lines, for each way to write one, with the address of this server filled in. Pure. */
+export interface Snippet {
+  id: string;
+  label: string;
+  /** What to do first, as commands. */
+  before: string[];
+  code: string;
+  language: string;
+  /** What to type afterwards. */
+  after: string[];
+}
+
+/** The address of the server, without a slash at its end. */
+export const bare = (url: string): string => url.replace(/\/+$/, "");
+
+export function snippetsOf(serverUrl: string, authentication: boolean): Snippet[] {
+  const url = bare(serverUrl);
+  const token = authentication ? ["export GANGER_TOKEN=$(ganger token create my-worker --role worker -o name)"] : [];
+  // With a token, curl must show it itself.
+  const header = authentication ? ` -H "Authorization: Bearer $GANGER_TOKEN"` : "";
+  const there = url === "http://127.0.0.1:8080" ? "" : ` --url ${url}`;
+  return [
+    {
+      id: "cli",
+      label: "Command line",
+      before: [...token],
+      code: `# every built-in kind: http, sleep, echo and more\nganger worker${there} --name my-worker --threads 4`,
+      language: "sh",
+      after: [`ganger enqueue sleep -p '{"ms": 500}' --wait${there}`],
+    },
+    {
+      id: "python",
+      label: "Python",
+      before: [...token, `export GANGER_URL=${url}`, "pip install ./sdk/python"],
+      code: `# jobs.py\nfrom ganger import App\n\napp = App()\n\n@app.job("greet")\nasync def greet(name: str) -> str:\n    return f"hello, {name}"`,
+      language: "python",
+      after: ["python -m ganger worker jobs:app", `ganger enqueue greet -p '{"name": "Ada"}' --wait${there}`],
+    },
+    {
+      id: "rust",
+      label: "Rust",
+      before: [...token],
+      code: `const GREET: Job<String, String> = Job::new("greet");\n\nasync fn greet(_: Ctx, name: String) -> Result<String, JobError> {\n    Ok(format!("hello, {name}"))\n}\n\n#[tokio::main]\nasync fn main() -> anyhow::Result<()> {\n    Worker::connect("${url}").handle(&GREET, greet).run().await?;\n    Ok(())\n}`,
+      language: "rust",
+      after: ["cargo run", `ganger enqueue greet -p '"Ada"' --wait${there}`],
+    },
+    {
+      id: "curl",
+      label: "curl",
+      before: [...token],
+      code: `# a shell script can be a worker: claim, work, complete\nURL=${url}\ncurl -s $URL/v1/jobs${header} -d '{"kind": "letter", "queue": "post"}'\nTOKEN=$(curl -s $URL/v1/queues/post:claim${header} -d '{"max": 1, "wait": "10s"}' \\\n  | sed -E 's/.*"lease_token":"([^"]+)".*/\\1/')\ncurl -s $URL/v1/leases/$TOKEN:complete${header} -d '{"result": {"sent": true}}'`,
+      language: "sh",
+      after: [],
+    },
+  ];
+}
+
+/** A worker of one's own: not the one that lives inside the server. */
+export const isOwn = (worker: { local: boolean; state: string }): boolean => !worker.local && worker.state !== "lost" && worker.state !== "gone";
+
+export const DEMO_JOBS = 240;
+
+/** Something to look at: mostly work that goes well, some that is slow, some that fails, tagged so that it can be found and removed. */
+export function demoJobs(count = DEMO_JOBS): Record<string, unknown>[] {
+  const tags = ["demo"];
+  return Array.from({ length: count }, (_, index) => {
+    const nth = index % 24;
+    if (nth === 7) return { kind: "fail", queue: "mail", payload: { times: 9, message: "TimeoutError: smtp.example.com did not answer within 30 s" }, max_attempts: 2, tags };
+    if (nth === 15) return { kind: "fail", queue: "reports", payload: { times: 1, message: "ConnectionResetError: connection reset by peer" }, tags };
+    if (nth % 6 === 2) return { kind: "sleep", queue: "reports", payload: { ms: 400 + nth * 50 }, tags };
+    if (nth % 3 === 1) return { kind: "sleep", queue: "mail", payload: { ms: 30 + nth * 5 }, tags };
+    return { kind: nth % 2 === 0 ? "noop" : "echo", queue: "default", payload: { n: index }, tags };
+  });
+}
