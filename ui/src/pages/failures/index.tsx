@@ -110,8 +110,8 @@ function useColumns(range: ReturnType<typeof useTimeRange>, act: (target: GroupT
     const failedBy = byName(failed);
     const ranBy = byName(ran);
     const columns: Column<Failure>[] = [
-      { id: "error", header: "Error", width: "minmax(260px,3fr)", cell: (row) => <Cause row={row} from={from} /> },
-      { id: "kind", header: "Kind", width: "minmax(110px,1fr)", cell: (row) => row.kind },
+      { id: "error", header: "Error", width: "minmax(260px,6fr)", cell: (row) => <Cause row={row} from={from} /> },
+      { id: "kind", header: "Kind", width: "minmax(96px,1fr)", cell: (row) => row.kind },
       { id: "count", header: "Attempts", width: "80px", align: "right", cell: (row) => <Num value={row.count} unit="failed attempts" /> },
       {
         id: "trend",

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, Info, OctagonAlert, TriangleAlert } from "lucide-react";
+import { useEffect } from "react";
 import { stats } from "@/api/queries";
 import type { components } from "@/api/schema";
 import { Button, ErrorPanel, Skeleton, Tooltip } from "@/design";
@@ -25,7 +26,13 @@ const RULES = [
 
 export function Verdict() {
   const query = useQuery(stats());
-  if (!query.data) {
+  const { refetch } = query;
+  // Counts that came by the stream say nothing of how things are; until that is read, nothing may look calm.
+  const unjudged = query.data !== undefined && !query.data.verdict;
+  useEffect(() => {
+    if (unjudged) void refetch();
+  }, [unjudged, refetch]);
+  if (!query.data?.verdict) {
     return query.error ? (
       <ErrorPanel error={query.error} title="How things are could not be read" onRetry={() => void query.refetch()} />
     ) : (
@@ -35,17 +42,17 @@ export function Verdict() {
     );
   }
   const verdict = query.data.verdict;
-  const severity = verdict && verdict.severity in LOOK ? (verdict.severity as keyof typeof LOOK) : "ok";
+  const severity = verdict.severity in LOOK ? (verdict.severity as keyof typeof LOOK) : "watch";
   const look = LOOK[severity];
   const Icon = look.icon;
-  const findings = verdict?.findings ?? [];
+  const findings = verdict.findings ?? [];
   return (
     <section aria-label="How things are" className={`panel border-l-2 px-4 py-3 ${look.border}`}>
       <div className="flex items-start gap-3">
         <Icon size={20} strokeWidth={1.75} className={`mt-0.5 shrink-0 ${look.colour}`} aria-hidden="true" />
         <p className="min-w-0 grow text-16 break-words">
           <span className="font-semibold">{look.word}</span>
-          {verdict ? <span className="text-text"> — {findings.length === 1 && findings[0] ? <Told finding={findings[0]} /> : verdict.text}</span> : null}
+          <span> — {findings.length === 1 && findings[0] ? <Told finding={findings[0]} /> : verdict.text}</span>
         </p>
         <Tooltip
           side="bottom"
