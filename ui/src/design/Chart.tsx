@@ -207,7 +207,7 @@ function optionsOf(UPlot: typeof uPlot, element: HTMLElement, making: Making): u
     },
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
     axes: [
-      { ...axis, grid: { show: false }, values: (_, splits) => splits.map((at) => formatClock(at * 1000, zone).slice(0, 5)) },
+      { ...axis, grid: { show: false }, size: 28, values: (_, splits) => splits.map((at) => formatClock(at * 1000, zone).slice(0, 5)) },
       { ...axis, size: 56, values: (_, splits) => splits.map((value) => handlersOf().format(value)) },
     ],
     series: [{}, ...series],

@@ -59,7 +59,7 @@ export function CliLine({ command }: { command: string }) {
       <span className="text-muted select-none" aria-hidden="true">
         $
       </span>
-      <div role="region" aria-label="The same on the command line" tabIndex={0} className="min-w-0 grow overflow-x-auto py-1.5 text-12 whitespace-nowrap">
+      <div role="region" aria-label={`Command: ${command}`} tabIndex={0} className="min-w-0 grow overflow-x-auto py-1.5 text-12 whitespace-nowrap">
         <code>{command}</code>
       </div>
       <CopyButton text={command} label="Copy as CLI" />

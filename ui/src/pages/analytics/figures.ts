@@ -40,6 +40,15 @@ export function ratesOf(points: readonly Point[], step: number, now: number, pic
   });
 }
 
+/** Without a last step that has barely begun: it would only look like a fall. */
+export function settled(data: Timeseries | undefined, readAt: number): readonly Point[] {
+  const points = pointsOf(data);
+  const last = points.at(-1);
+  if (!last || points.length < 2) return points;
+  const passed = (readAt - Date.parse(last.at)) / 1000;
+  return passed < stepSeconds(data?.step ?? "1m") / 4 ? points.slice(0, -1) : points;
+}
+
 /** The mean of several steps, each with its weight. */
 export function meanMs(points: readonly Point[]): number | undefined {
   const count = sumOfCounts(points);

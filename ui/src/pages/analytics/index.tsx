@@ -3,12 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { X } from "lucide-react";
 import { useMemo } from "react";
-import { stats, timeseries } from "@/api/queries";
+import { kindCounts, timeseries } from "@/api/queries";
 import { Button, formatCount, formatDuration, formatPercent, formatRate, PageHeader, Panel, Skeleton } from "@/design";
 import { Chart, type Series } from "@/design/Chart";
 import { Loaded } from "@/pages/data";
 import { stepOf, useTimeRange } from "@/shell/range";
-import { type Point, pointsOf, ratesOf, stepSeconds, successRate, timesOf } from "./figures";
+import { type Point, ratesOf, settled, stepSeconds, successRate, timesOf } from "./figures";
 import { KindTable } from "./KindTable";
 
 const route = getRouteApi("/analytics");
@@ -48,7 +48,7 @@ export default function Analytics() {
 
 function Filters({ kind, queue }: { kind: string | undefined; queue: string | undefined }) {
   const navigate = useNavigate();
-  const pairs = useQuery(stats()).data?.by_kind ?? [];
+  const pairs = useQuery(kindCounts()).data ?? [];
   const options = (values: string[], chosen: string | undefined) => [...new Set([...values, ...(chosen ? [chosen] : [])])].sort();
   const choose = (change: { kind?: string | undefined; queue?: string | undefined }) => void navigate({ to: "/analytics", search: (before) => ({ ...before, ...change }) });
   return (
@@ -108,7 +108,7 @@ function Throughput({ over }: { over: Over }) {
   const query = useQuery(timeseries({ metric: "throughput", ...over }));
   const now = query.dataUpdatedAt;
   const { times, series } = useMemo(() => {
-    const points = pointsOf(query.data);
+    const points = settled(query.data, now);
     const step = stepSeconds(query.data?.step ?? "1m");
     const line = (label: string, colour: string, pick: (point: Point) => number): Series => ({ label, colour, kind: "area", values: ratesOf(points, step, now, pick) });
     return {
@@ -130,11 +130,12 @@ function Throughput({ over }: { over: Over }) {
 function Success({ over }: { over: Over }) {
   const range = useTimeRange();
   const query = useQuery(timeseries({ metric: "throughput", ...over }));
+  const now = query.dataUpdatedAt;
   const { times, series } = useMemo(() => {
-    const points = pointsOf(query.data);
+    const points = settled(query.data, now);
     const values = points.map((point) => successRate(point) ?? null);
     return { times: timesOf(points), series: [{ label: "Jobs that succeeded, of those that succeeded or died", colour: "succeeded", kind: "line", values } satisfies Series] };
-  }, [query.data]);
+  }, [query.data, now]);
   return (
     <Panel title="Success rate">
       <div className="p-3 pt-1.5">
@@ -149,15 +150,16 @@ function Success({ over }: { over: Over }) {
 function Percentiles({ metric, title, over }: { metric: "wait" | "run"; title: string; over: Over }) {
   const range = useTimeRange();
   const query = useQuery(timeseries({ metric, ...over }));
+  const now = query.dataUpdatedAt;
   const { times, series } = useMemo(() => {
-    const points = pointsOf(query.data);
+    const points = settled(query.data, now);
     const shown: Series[] = [
       { label: "p50", colour: "running", values: points.map((point) => point.p50_ms ?? null) },
       { label: "p95", colour: "scheduled", values: points.map((point) => point.p95_ms ?? null) },
       { label: "p99", colour: "retrying", dashed: true, values: points.map((point) => point.p99_ms ?? null) },
     ];
     return { times: timesOf(points), series: shown };
-  }, [query.data]);
+  }, [query.data, now]);
   return (
     <Panel title={title}>
       <div className="p-3 pt-1.5">

@@ -20,12 +20,12 @@ export interface KindRow {
 
 const LIVE = ["scheduled", "blocked", "queued", "running", "retrying"] as const;
 
-export function catalogue(stats: Stats | undefined, workers: readonly Worker[] | undefined, settings: readonly Kind[] | undefined, figures: readonly KindFigures[]): KindRow[] {
+export function catalogue(pairs: Stats["by_kind"] | undefined, workers: readonly Worker[] | undefined, settings: readonly Kind[] | undefined, figures: readonly KindFigures[]): KindRow[] {
   const there = (workers ?? []).filter((worker) => worker.state !== "lost" && worker.state !== "gone");
   const figuresBy = new Map(figures.map((row) => [row.kind, row]));
   const settingsBy = new Map((settings ?? []).map((row) => [row.kind, row]));
   const counts = new Map<string, { queues: string[]; jobs: Record<string, number> }>();
-  for (const { kind, queue, jobs } of stats?.by_kind ?? []) {
+  for (const { kind, queue, jobs } of pairs ?? []) {
     let found = counts.get(kind);
     if (!found) counts.set(kind, (found = { queues: [], jobs: {} }));
     found.queues.push(queue);

@@ -4,7 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { ChartLine, Database, Ellipsis, Play, Rows3, Search } from "lucide-react";
 import { useMemo, useState } from "react";
 import { api } from "@/api/client";
-import { kinds, stats, timeseries, useMay, workers } from "@/api/queries";
+import { kindCounts, kinds, timeseries, useMay, workers } from "@/api/queries";
 import { Button, Chip, type Column, Duration, EmptyState, formatExact, formatPercent, Menu, MenuItem, MenuLine, Num, PageHeader, Sparkline, toast, Tooltip, VirtualTable } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { kindFigures } from "@/pages/analytics/kindRows";
@@ -16,13 +16,14 @@ export default function Kinds() {
   const range = useTimeRange();
   const iso = (at: number) => new Date(at).toISOString();
   const over = { from: iso(range.from), to: iso(range.to), step: stepOf(range), by: "kind" } as const;
-  const now = useQuery(stats());
+  const now = useQuery(kindCounts());
   const fleet = useQuery(workers()).data?.items;
   const settings = useQuery(kinds()).data?.items;
   const ended = useQuery(timeseries({ metric: "throughput", ...over })).data;
   const wait = useQuery(timeseries({ metric: "wait", ...over })).data;
   const run = useQuery(timeseries({ metric: "run", ...over })).data;
   useLiveQueries(["worker"], [["workers"]], undefined, 5000);
+  useLiveQueries(["counts"], [["stats", "by_kind"]], undefined, 5000);
   const [text, setText] = useState("");
   const [all, setAll] = useState(false);
   const rows = useMemo(() => catalogue(now.data, fleet, settings, kindFigures(ended, wait, run)), [now.data, fleet, settings, ended, wait, run]);
@@ -70,16 +71,16 @@ function useColumns(): readonly Column<KindRow>[] {
   const maySet = useMay("settings");
   return useMemo(
     () => [
-      { id: "kind", header: "Kind", width: "minmax(180px,2fr)", cell: (row) => <Name row={row} /> },
-      { id: "queues", header: "Queues", width: "minmax(110px,1fr)", notOnCard: true, cell: (row) => <span title={row.queues.join(", ")}>{row.queues.join(", ") || <span className="text-muted">none</span>}</span> },
-      { id: "live", header: "Live", width: "70px", align: "right", cell: (row) => <Num value={row.live} unit="live jobs" /> },
-      { id: "dead", header: "Dead", width: "70px", align: "right", notOnCard: true, cell: (row) => <Num value={row.jobs["dead"] ?? 0} unit="dead jobs" /> },
-      { id: "ended", header: "Ended", width: "80px", align: "right", notOnCard: true, cell: (row) => <Num value={row.figures?.ended} unit="jobs ended" /> },
-      { id: "success", header: "Succeeded", width: "84px", align: "right", cell: (row) => formatPercent(row.figures?.success) },
-      { id: "p50", header: "Run p50", width: "80px", align: "right", notOnCard: true, cell: (row) => <Duration ms={row.figures?.run?.p50_ms} /> },
-      { id: "p95", header: "Run p95", width: "80px", align: "right", cell: (row) => <Duration ms={row.figures?.run?.p95_ms} /> },
+      { id: "kind", header: "Kind", width: "minmax(150px,2fr)", cell: (row) => <Name row={row} /> },
+      { id: "queues", header: "Queues", width: "minmax(80px,1fr)", notOnCard: true, cell: (row) => <span title={row.queues.join(", ")}>{row.queues.join(", ") || <span className="text-muted">none</span>}</span> },
+      { id: "live", header: "Live", width: "52px", align: "right", cell: (row) => <Num value={row.live} unit="live jobs" /> },
+      { id: "dead", header: "Dead", width: "52px", align: "right", notOnCard: true, cell: (row) => <Num value={row.jobs["dead"] ?? 0} unit="dead jobs" /> },
+      { id: "ended", header: "Ended", width: "56px", align: "right", notOnCard: true, cell: (row) => <Num value={row.figures?.ended} unit="jobs ended" /> },
+      { id: "success", header: "Succeeded", width: "76px", align: "right", cell: (row) => formatPercent(row.figures?.success) },
+      { id: "p50", header: "Run p50", width: "64px", align: "right", notOnCard: true, cell: (row) => <Duration ms={row.figures?.run?.p50_ms} /> },
+      { id: "p95", header: "Run p95", width: "64px", align: "right", cell: (row) => <Duration ms={row.figures?.run?.p95_ms} /> },
       { id: "volume", header: "Ended over time", width: "112px", notOnCard: true, cell: (row) => (row.figures ? <Sparkline width={104} height={20} values={row.figures.points} label={`Jobs of ${row.kind} that ended over the range`} className="stroke-succeeded" /> : null) },
-      { id: "workers", header: "Workers", width: "70px", align: "right", notOnCard: true, cell: (row) => <Num value={row.workers} unit="workers" /> },
+      { id: "workers", header: "Workers", width: "58px", align: "right", notOnCard: true, cell: (row) => <Num value={row.workers} unit="workers" /> },
       { id: "actions", header: <span className="sr-only">Actions</span>, width: "64px", notOnCard: true, cell: (row) => <Actions row={row} mayEnqueue={mayEnqueue} maySet={maySet} /> },
     ],
     [mayEnqueue, maySet],

@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import { timeseries } from "@/api/queries";
 import { formatRate, Panel } from "@/design";
 import { Chart, type Series } from "@/design/Chart";
-import { pointsOf, ratesOf, stepSeconds, timesOf } from "@/pages/analytics/figures";
+import { pointsOf, ratesOf, settled, stepSeconds, timesOf } from "@/pages/analytics/figures";
 import { Loaded } from "@/pages/data";
 import { stepOf, useTimeRange } from "@/shell/range";
 
@@ -24,12 +24,15 @@ export function Flow() {
   // When the figures were read: the last step has lasted until then.
   const now = comes.dataUpdatedAt;
   const { times, series } = useMemo(() => {
-    const points = pointsOf(comes.data);
+    const points = settled(comes.data, now);
     const step = stepSeconds(comes.data?.step ?? "1m");
     // The steps of all three are the same; whichever has not been read yet is a gap.
     const rates = (data: typeof comes.data) => {
-      const found = pointsOf(data);
-      return found.length === points.length ? ratesOf(found, step, now) : points.map(() => null);
+      const found = new Map(pointsOf(data).map((point) => [point.at, point]));
+      return points.map(({ at }) => {
+        const point = found.get(at);
+        return point ? (ratesOf([point], step, now)[0] ?? null) : null;
+      });
     };
     const shown: Series[] = [
       { label: "Came in", colour: "accent", kind: "line", values: rates(comes.data) },

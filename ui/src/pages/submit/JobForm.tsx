@@ -4,7 +4,7 @@ import { ChevronDown, ChevronRight, Send, WandSparkles } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
 import { api } from "@/api/client";
 import type { Problem } from "@/api/problem";
-import { stats, useMay, workers } from "@/api/queries";
+import { kindCounts, useMay, workers } from "@/api/queries";
 import { Button, ErrorPanel, KeyHint, toast, zoneName } from "@/design";
 import { MOD } from "@/shell/keys";
 import { type Draft, formatted, MORE, payloadProblem, placed } from "./form";
@@ -231,7 +231,7 @@ function When({ id, draft, onChange, errors }: { id: string; draft: Draft; onCha
 
 /** Names to complete with: of jobs that are there, and of what workers handle. */
 function useKnown(): { kinds: string[]; queues: string[] } {
-  const pairs = useQuery(stats()).data?.by_kind ?? [];
+  const pairs = useQuery(kindCounts()).data ?? [];
   const fleet = useQuery(workers()).data?.items ?? [];
   return {
     kinds: [...new Set([...pairs.map((pair) => pair.kind), ...fleet.flatMap((worker) => worker.kinds)])].sort(),
