@@ -43,5 +43,5 @@ export function badness({ queue, growth }: Pick<QueueRow, "queue" | "growth">): 
   const oldest = queue.oldest_ready_ms ?? 0;
   // Less than this is how jobs always wait.
   if (oldest < 1000) return 0;
-  return oldest * (1 + Math.max(0, growth)) * (queue.paused ? 0.1 : 1);
+  return oldest * (1 + Math.max(0, growth)) * (queue.paused ? 0.001 : 1);
 }
