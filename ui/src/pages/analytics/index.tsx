@@ -134,10 +134,10 @@ function Success({ over }: { over: Over }) {
   const { times, series } = useMemo(() => {
     const points = settled(query.data, now);
     const values = points.map((point) => successRate(point) ?? null);
-    return { times: timesOf(points), series: [{ label: "Jobs that succeeded, of those that succeeded or died", colour: "succeeded", kind: "line", values } satisfies Series] };
+    return { times: timesOf(points), series: [{ label: "Succeeded", colour: "succeeded", kind: "line", values } satisfies Series] };
   }, [query.data, now]);
   return (
-    <Panel title="Success rate">
+    <Panel title="Success rate, of jobs that succeeded or died">
       <div className="p-3 pt-1.5">
         <Loaded query={query} rows={5}>
           {() => <Chart title="Success rate" times={times} series={series} format={formatPercent} onZoom={range.zoom} onReset={range.reset} />}

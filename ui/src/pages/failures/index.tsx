@@ -112,7 +112,7 @@ function useColumns(range: ReturnType<typeof useTimeRange>, act: (target: GroupT
     const columns: Column<Failure>[] = [
       { id: "error", header: "Error", width: "minmax(260px,6fr)", cell: (row) => <Cause row={row} from={from} /> },
       { id: "kind", header: "Kind", width: "minmax(96px,1fr)", cell: (row) => row.kind },
-      { id: "count", header: "Attempts", width: "80px", align: "right", cell: (row) => <Num value={row.count} unit="failed attempts" /> },
+      { id: "count", header: "Attempts", width: "80px", align: "right", cell: (row) => <Attempts count={row.count} /> },
       {
         id: "trend",
         header: "Its kind’s failures",
@@ -137,6 +137,19 @@ function useColumns(range: ReturnType<typeof useTimeRange>, act: (target: GroupT
     ];
     return columns;
   }, [failed, ran, mayReplay, mayPurge, act, from]);
+}
+
+/** A card has no head that would say what is counted. */
+function Attempts({ count }: { count: number }) {
+  return (
+    <>
+      <Num value={count} unit="failed attempts" />
+      <span className="text-muted sm:hidden" aria-hidden="true">
+        {" "}
+        attempts
+      </span>
+    </>
+  );
 }
 
 function Cause({ row, from }: { row: Failure; from: number }) {

@@ -36,10 +36,10 @@ export default function Kinds() {
       <PageHeader title="Kinds">What sorts of jobs there are, who handles them, and how they do. {range.label}.</PageHeader>
       <div className="flex flex-wrap items-center gap-3 pb-3">
         <div role="group" aria-label="Which kinds" className="flex gap-1">
-          <Button look="quiet" aria-pressed={!all} className={all ? "" : "bg-raised text-text!"} onClick={() => setAll(false)}>
+          <Button look="quiet" aria-pressed={!all} className={all ? "" : "border-line-strong! text-text!"} onClick={() => setAll(false)}>
             Used {formatExact(used.length)}
           </Button>
-          <Button look="quiet" aria-pressed={all} className={all ? "bg-raised text-text!" : ""} onClick={() => setAll(true)}>
+          <Button look="quiet" aria-pressed={all} className={all ? "border-line-strong! text-text!" : ""} onClick={() => setAll(true)}>
             All known {formatExact(rows.length)}
           </Button>
         </div>
@@ -73,17 +73,30 @@ function useColumns(): readonly Column<KindRow>[] {
     () => [
       { id: "kind", header: "Kind", width: "minmax(150px,2fr)", cell: (row) => <Name row={row} /> },
       { id: "queues", header: "Queues", width: "minmax(80px,1fr)", notOnCard: true, cell: (row) => <span title={row.queues.join(", ")}>{row.queues.join(", ") || <span className="text-muted">none</span>}</span> },
-      { id: "live", header: "Live", width: "52px", align: "right", cell: (row) => <Num value={row.live} unit="live jobs" /> },
+      { id: "live", header: "Live", width: "52px", align: "right", cell: (row) => <Counted value={row.live} unit="live" /> },
       { id: "dead", header: "Dead", width: "52px", align: "right", notOnCard: true, cell: (row) => <Num value={row.jobs["dead"] ?? 0} unit="dead jobs" /> },
       { id: "ended", header: "Ended", width: "56px", align: "right", notOnCard: true, cell: (row) => <Num value={row.figures?.ended} unit="jobs ended" /> },
-      { id: "success", header: "Succeeded", width: "76px", align: "right", cell: (row) => formatPercent(row.figures?.success) },
+      { id: "success", header: "Succeeded", width: "76px", align: "right", notOnCard: true, cell: (row) => formatPercent(row.figures?.success) },
       { id: "p50", header: "Run p50", width: "64px", align: "right", notOnCard: true, cell: (row) => <Duration ms={row.figures?.run?.p50_ms} /> },
-      { id: "p95", header: "Run p95", width: "64px", align: "right", cell: (row) => <Duration ms={row.figures?.run?.p95_ms} /> },
+      { id: "p95", header: "Run p95", width: "64px", align: "right", notOnCard: true, cell: (row) => <Duration ms={row.figures?.run?.p95_ms} /> },
       { id: "volume", header: "Ended over time", width: "112px", notOnCard: true, cell: (row) => (row.figures ? <Sparkline width={104} height={20} values={row.figures.points} label={`Jobs of ${row.kind} that ended over the range`} className="stroke-succeeded" /> : null) },
       { id: "workers", header: "Workers", width: "58px", align: "right", notOnCard: true, cell: (row) => <Num value={row.workers} unit="workers" /> },
       { id: "actions", header: <span className="sr-only">Actions</span>, width: "64px", notOnCard: true, cell: (row) => <Actions row={row} mayEnqueue={mayEnqueue} maySet={maySet} /> },
     ],
     [mayEnqueue, maySet],
+  );
+}
+
+/** A card has no head that would say what is counted. */
+function Counted({ value, unit }: { value: number; unit: string }) {
+  return (
+    <>
+      <Num value={value} unit={unit} />
+      <span className="text-muted sm:hidden" aria-hidden="true">
+        {" "}
+        {unit}
+      </span>
+    </>
   );
 }
 

@@ -57,9 +57,9 @@ function Tile({ title, to, value, note, delta, deltaOf, spark, sparkLabel, spark
         </div>
       ) : (
         <>
-          <div className="flex items-end justify-between gap-3">
+          <div className="flex flex-col justify-between gap-1 lg:flex-row lg:items-end lg:gap-3">
             <div className="text-28 font-medium whitespace-nowrap">{loading ? <Skeleton className="h-7 w-24" /> : value}</div>
-            <div className="mb-1.5 max-sm:hidden">
+            <div className="overflow-hidden max-sm:hidden lg:mb-1.5">
               <Sparkline values={spark} width={112} height={28} label={sparkLabel} className={sparkClass ?? "stroke-accent"} />
             </div>
           </div>

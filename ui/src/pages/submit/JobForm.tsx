@@ -1,7 +1,7 @@
 /** The fields. Objections of the server stand at the field they are about. */
 import { useQuery } from "@tanstack/react-query";
 import { ChevronDown, ChevronRight, Send, WandSparkles } from "lucide-react";
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { api } from "@/api/client";
 import type { Problem } from "@/api/problem";
 import { kindCounts, useMay, workers } from "@/api/queries";
@@ -25,6 +25,11 @@ export function JobForm({ draft, onChange, onSubmit, busy, problem }: Props) {
   const known = useKnown();
   const id = useId();
   const open = more || MORE.some((field) => fields[field] !== undefined);
+  const form = useRef<HTMLFormElement>(null);
+  // Whoever is refused goes on where the first mistake is.
+  useEffect(() => {
+    if (problem) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [problem]);
   const submit = () => {
     if (!busy && wrong === undefined) onSubmit();
   };
@@ -37,6 +42,7 @@ export function JobForm({ draft, onChange, onSubmit, busy, problem }: Props) {
     // Keys of a form belong to it; the fields in it are the controls.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <form
+      ref={form}
       className="flex min-w-0 flex-col gap-4"
       noValidate
       onSubmit={(event) => {

@@ -1,7 +1,7 @@
 /** Submits one job. What is sent is shown as curl and on the command line while it is written. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { api } from "@/api/client";
 import { Problem } from "@/api/problem";
 import { job as jobQuery, useMay, whoami } from "@/api/queries";
@@ -91,6 +91,7 @@ function Desk({ start }: { start: Draft }) {
     mutationFn: (sent: Draft) => api.post("/v1/jobs", { body: bodyOf(sent) as never }),
     onSuccess: ({ id, deduplicated }) => setMade((before) => [{ id, deduplicated }, ...before.filter((each) => each.id !== id)].slice(0, 8)),
   });
+  const problem = useMemo(() => (submit.error ? Problem.from(submit.error) : undefined), [submit.error]);
   return (
     <div className="grid grid-cols-[minmax(0,3fr)_minmax(0,2fr)] items-start gap-6 max-md:grid-cols-1">
       <JobForm
@@ -101,7 +102,7 @@ function Desk({ start }: { start: Draft }) {
         }}
         onSubmit={() => submit.mutate(draft)}
         busy={submit.isPending}
-        problem={submit.error ? Problem.from(submit.error) : undefined}
+        problem={problem}
       />
       <div className="flex min-w-0 flex-col gap-4">
         <Submitted made={made} />
