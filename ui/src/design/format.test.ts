@@ -30,6 +30,7 @@ describe("numbers", () => {
     expect(plain(f.formatPercent(0.9999))).toBe("> 99.9 %");
     expect(plain(f.formatPercent(1))).toBe("100 %");
     expect(plain(f.formatPercent(0.034))).toBe("3.4 %");
+    expect(plain(f.formatPercent(0.0002))).toBe("< 0.1 %");
   });
 });
 

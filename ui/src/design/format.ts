@@ -52,6 +52,7 @@ export function formatPercent(fraction: Maybe): string {
   if (!isKnown(fraction)) return UNKNOWN;
   const percent = fraction * 100;
   if (percent === 0 || percent === 100) return `${percent}${NBSP}%`;
+  if (percent > 0 && percent < 0.05) return `<${NBSP}0.1${NBSP}%`;
   if (percent > 99.9 && percent < 100) return `>${NBSP}99.9${NBSP}%`;
   return `${percent < 10 ? percent.toFixed(1) : percent.toFixed(0)}${NBSP}%`;
 }

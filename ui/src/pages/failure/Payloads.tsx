@@ -36,7 +36,7 @@ export function Payloads({ fingerprint }: { fingerprint: string }) {
                   <tr className="border-b border-line">
                     <th className="px-3 py-1.5 font-medium">Path</th>
                     {samples.map((sample) => (
-                      <th key={sample.id} className="px-3 py-1.5 font-medium">
+                      <th key={sample.id} className="px-3 py-1.5 font-medium whitespace-nowrap">
                         <button type="button" className="font-mono text-accent hover:underline" onClick={() => inspector.open(sample.id)}>
                           {shortId(sample.id)}
                         </button>

@@ -5,7 +5,7 @@ import { Copy, Ellipsis, RotateCcw, Rows3, Search, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { failures, stats, timeseries, useMay } from "@/api/queries";
 import type { Failure } from "@/api/types";
-import { Button, Chip, type Column, copyText, EmptyState, formatExact, formatPercent, Menu, MenuItem, MenuLine, Num, PageHeader, Sparkline, StateIcon, Time, toast, useNow, VirtualTable } from "@/design";
+import { Button, Chip, type Column, copyText, EmptyState, formatExact, formatPercent, Menu, MenuItem, MenuLine, Num, PageHeader, Sparkline, StateIcon, Time, toast, useIsWide, useNow, VirtualTable } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { byName, share } from "@/pages/analytics/figures";
 import { Loaded } from "@/pages/data";
@@ -98,6 +98,9 @@ function NowLinks() {
   ));
 }
 
+/** Columns for which a narrower window has no room. */
+const ONLY_WIDE = new Set(["trend", "share"]);
+
 function useColumns(range: ReturnType<typeof useTimeRange>, act: (target: GroupTarget) => void): readonly Column<Failure>[] {
   const iso = (at: number) => new Date(at).toISOString();
   const over = { from: iso(range.from), to: iso(range.to), step: stepOf(range), by: "kind" } as const;
@@ -106,12 +109,13 @@ function useColumns(range: ReturnType<typeof useTimeRange>, act: (target: GroupT
   const mayReplay = useMay("replay");
   const mayPurge = useMay("purge");
   const { from } = range;
+  const wide = useIsWide();
   return useMemo(() => {
     const failedBy = byName(failed);
     const ranBy = byName(ran);
     const columns: Column<Failure>[] = [
-      { id: "error", header: "Error", width: "minmax(260px,6fr)", cell: (row) => <Cause row={row} from={from} /> },
-      { id: "kind", header: "Kind", width: "minmax(96px,1fr)", cell: (row) => row.kind },
+      { id: "error", header: "Error", width: "minmax(220px,1fr)", cell: (row) => <Cause row={row} from={from} /> },
+      { id: "kind", header: "Kind", width: "110px", cell: (row) => row.kind },
       { id: "count", header: "Attempts", width: "80px", align: "right", cell: (row) => <Attempts count={row.count} /> },
       {
         id: "trend",
@@ -120,7 +124,7 @@ function useColumns(range: ReturnType<typeof useTimeRange>, act: (target: GroupT
         notOnCard: true,
         cell: (row) => {
           const line = failedBy.get(row.kind);
-          return line ? <Sparkline width={116} height={20} className="stroke-dead" label={`${formatExact(line.total.count)} failed attempts of ${row.kind} in this range`} values={line.points.map((point) => point.count)} /> : null;
+          return line ? <Sparkline width={116} height={20} className="stroke-dead" label={`${formatExact(line.total.count)} failed attempts of ${row.kind} in this range`} values={line.points.slice(0, -1).map((point) => point.count)} /> : null;
         },
       },
       {
@@ -135,8 +139,8 @@ function useColumns(range: ReturnType<typeof useTimeRange>, act: (target: GroupT
       { id: "last", header: "Last seen", width: "104px", cell: (row) => <Time at={row.last_at} /> },
       { id: "actions", header: <span className="sr-only">Actions</span>, width: "32px", notOnCard: true, cell: (row) => <Actions row={row} act={act} mayReplay={mayReplay} mayPurge={mayPurge} /> },
     ];
-    return columns;
-  }, [failed, ran, mayReplay, mayPurge, act, from]);
+    return columns.filter((column) => wide || !ONLY_WIDE.has(column.id));
+  }, [failed, ran, mayReplay, mayPurge, act, from, wide]);
 }
 
 /** A card has no head that would say what is counted. */

@@ -5,7 +5,7 @@ import { ChartLine, Database, Ellipsis, Play, Rows3, Search } from "lucide-react
 import { useMemo, useState } from "react";
 import { api } from "@/api/client";
 import { kindCounts, kinds, timeseries, useMay, workers } from "@/api/queries";
-import { Button, Chip, type Column, Duration, EmptyState, formatExact, formatPercent, Menu, MenuItem, MenuLine, Num, PageHeader, Sparkline, toast, Tooltip, VirtualTable } from "@/design";
+import { Button, Chip, type Column, Duration, EmptyState, formatExact, formatPercent, Menu, MenuItem, MenuLine, Num, PageHeader, Sparkline, toast, Tooltip, useIsWide, VirtualTable } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { kindFigures } from "@/pages/analytics/kindRows";
 import { Loaded } from "@/pages/data";
@@ -66,13 +66,17 @@ export default function Kinds() {
   );
 }
 
+/** Columns for which a narrower window has no room. */
+const ONLY_WIDE = new Set(["queues", "p50", "volume"]);
+
 function useColumns(): readonly Column<KindRow>[] {
   const mayEnqueue = useMay("enqueue");
   const maySet = useMay("settings");
-  return useMemo(
-    () => [
-      { id: "kind", header: "Kind", width: "minmax(150px,2fr)", cell: (row) => <Name row={row} /> },
-      { id: "queues", header: "Queues", width: "minmax(80px,1fr)", notOnCard: true, cell: (row) => <span title={row.queues.join(", ")}>{row.queues.join(", ") || <span className="text-muted">none</span>}</span> },
+  const wide = useIsWide();
+  return useMemo(() => {
+    const all: Column<KindRow>[] = [
+      { id: "kind", header: "Kind", width: "minmax(150px,1fr)", cell: (row) => <Name row={row} /> },
+      { id: "queues", header: "Queues", width: "130px", notOnCard: true, cell: (row) => <span title={row.queues.join(", ")}>{row.queues.join(", ") || <span className="text-muted">none</span>}</span> },
       { id: "live", header: "Live", width: "52px", align: "right", cell: (row) => <Counted value={row.live} unit="live" /> },
       { id: "dead", header: "Dead", width: "52px", align: "right", notOnCard: true, cell: (row) => <Num value={row.jobs["dead"] ?? 0} unit="dead jobs" /> },
       { id: "ended", header: "Ended", width: "56px", align: "right", notOnCard: true, cell: (row) => <Num value={row.figures?.ended} unit="jobs ended" /> },
@@ -82,9 +86,9 @@ function useColumns(): readonly Column<KindRow>[] {
       { id: "volume", header: "Ended over time", width: "112px", notOnCard: true, cell: (row) => (row.figures ? <Sparkline width={104} height={20} values={row.figures.points} label={`Jobs of ${row.kind} that ended over the range`} className="stroke-succeeded" /> : null) },
       { id: "workers", header: "Workers", width: "58px", align: "right", notOnCard: true, cell: (row) => <Num value={row.workers} unit="workers" /> },
       { id: "actions", header: <span className="sr-only">Actions</span>, width: "64px", notOnCard: true, cell: (row) => <Actions row={row} mayEnqueue={mayEnqueue} maySet={maySet} /> },
-    ],
-    [mayEnqueue, maySet],
-  );
+    ];
+    return all.filter((column) => wide || !ONLY_WIDE.has(column.id));
+  }, [mayEnqueue, maySet, wide]);
 }
 
 /** A card has no head that would say what is counted. */

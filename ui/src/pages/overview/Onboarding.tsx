@@ -10,7 +10,7 @@ import { serverUrl } from "@/base";
 import { Button, CliLine, CopyButton, Duration, ErrorPanel, shortId, StateLabel, Tabs, toast } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { useFollowed } from "@/pages/submit/follow";
-import { bare, DEMO_JOBS, demoJobs, isOwn, snippetsOf } from "./snippets";
+import { addressLines, bare, DEMO_JOBS, demoJobs, isOwn, snippetsOf } from "./snippets";
 
 export function Onboarding({ onDismiss }: { onDismiss: () => void }) {
   const now = useQuery(stats()).data;
@@ -74,6 +74,12 @@ function Server() {
           Ganger {about.data?.version ?? ""} at <code>{bare(serverUrl(""))}</code>
         </p>
       )}
+      {addressLines(serverUrl("")).map((command) => (
+        <div key={command} className="flex flex-col gap-1">
+          <p className="text-muted">Tell it to your terminal first, so that every command finds it:</p>
+          <CliLine command={command} />
+        </div>
+      ))}
     </Step>
   );
 }
@@ -86,12 +92,11 @@ function RunJob({ done }: { done: boolean }) {
     mutationFn: () => api.post("/v1/jobs", { body: { kind: "echo", payload: { hello: "from my first job" } } }),
     onSuccess: (made) => setId(made.id),
   });
-  const url = bare(serverUrl(""));
   return (
     <Step number={2} done={done} title="Run a job">
       <div className="flex items-center gap-3 max-sm:flex-col max-sm:items-stretch">
         <div className="min-w-0 grow">
-          <CliLine command={url === "http://127.0.0.1:8080" ? "ganger run -- echo hello" : `ganger run --url ${url} -- echo hello`} />
+          <CliLine command="ganger run -- echo hello" />
         </div>
         {may ? (
           <>

@@ -66,7 +66,7 @@ function Tile({ title, to, value, note, delta, deltaOf, spark, sparkLabel, spark
           <div className="flex flex-wrap justify-between gap-x-3 text-12 text-muted">
             <span className="min-w-0">{loading ? <Skeleton className="h-3 w-28" /> : note}</span>
             {delta ? (
-              <span className="whitespace-nowrap" title={`${deltaOf ?? title}, this hour against the hour before`}>
+              <span title={`${deltaOf ?? title}, this hour against the hour before`}>
                 {deltaOf ? `${deltaOf} ` : ""}
                 <span className="text-text">{delta}</span> on the hour before
               </span>

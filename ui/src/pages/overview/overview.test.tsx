@@ -4,7 +4,7 @@ import type { Queue, Schedule } from "@/api/types";
 import type { Timeseries } from "@/pages/analytics/figures";
 import { parseJson } from "@/design/json";
 import { nextUp } from "./NextUp";
-import { bare, demoJobs, isOwn, snippetsOf } from "./snippets";
+import { addressLines, bare, demoJobs, isOwn, snippetsOf } from "./snippets";
 import { drainText } from "./Tiles";
 import { badness, queueRows } from "./worst";
 
@@ -42,14 +42,17 @@ it("says what becomes of a backlog", () => {
   expect(drainText({ state: "empty" })).toBe("nothing waits");
 });
 
-it("writes workers of at most twelve lines with the address of this server", () => {
+it("writes workers of at most twelve lines that find this server", () => {
   for (const authentication of [false, true]) {
     for (const snippet of snippetsOf("http://10.0.0.7:9000/", authentication)) {
       expect(snippet.code.split("\n").length).toBeLessThanOrEqual(12);
-      expect([...snippet.before, snippet.code, ...snippet.after].join("\n")).toContain("http://10.0.0.7:9000");
       expect([...snippet.before, snippet.code].join("\n").includes("GANGER_TOKEN")).toBe(authentication);
     }
   }
+  for (const id of ["rust", "curl"]) expect(snippetsOf("http://10.0.0.7:9000/", false).find((snippet) => snippet.id === id)?.code).toContain("http://10.0.0.7:9000");
+  // The others find it by what was exported first.
+  expect(addressLines("http://10.0.0.7:9000/")).toEqual(["export GANGER_URL=http://10.0.0.7:9000"]);
+  expect(addressLines("http://127.0.0.1:8080/")).toEqual([]);
   expect(bare("http://h/prefix/")).toBe("http://h/prefix");
 });
 

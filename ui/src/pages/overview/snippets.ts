@@ -13,28 +13,30 @@ export interface Snippet {
 /** The address of the server, without a slash at its end. */
 export const bare = (url: string): string => url.replace(/\/+$/, "");
 
+/** What tells commands where the server is, if it is not where they look by themselves. */
+export const addressLines = (serverUrl: string): string[] => (bare(serverUrl) === "http://127.0.0.1:8080" ? [] : [`export GANGER_URL=${bare(serverUrl)}`]);
+
 export function snippetsOf(serverUrl: string, authentication: boolean): Snippet[] {
   const url = bare(serverUrl);
   const token = authentication ? ["export GANGER_TOKEN=$(ganger token create my-worker --role worker -o name)"] : [];
   // With a token, curl must show it itself.
   const header = authentication ? ` -H "Authorization: Bearer $GANGER_TOKEN"` : "";
-  const there = url === "http://127.0.0.1:8080" ? "" : ` --url ${url}`;
   return [
     {
       id: "cli",
       label: "Command line",
       before: [...token],
-      code: `# every built-in kind: http, sleep, echo and more\nganger worker${there} --name my-worker --threads 4`,
+      code: `# every built-in kind: http, sleep, echo and more\nganger worker --name my-worker --threads 4`,
       language: "sh",
-      after: [`ganger enqueue sleep -p '{"ms": 500}' --wait${there}`],
+      after: [`ganger enqueue sleep -p '{"ms": 500}' --wait`],
     },
     {
       id: "python",
       label: "Python",
-      before: [...token, `export GANGER_URL=${url}`, "pip install ./sdk/python"],
+      before: [...token, "pip install ./sdk/python"],
       code: `# jobs.py\nfrom ganger import App\n\napp = App()\n\n@app.job("greet")\nasync def greet(name: str) -> str:\n    return f"hello, {name}"`,
       language: "python",
-      after: ["python -m ganger worker jobs:app", `ganger enqueue greet -p '{"name": "Ada"}' --wait${there}`],
+      after: ["python -m ganger worker jobs:app", `ganger enqueue greet -p '{"name": "Ada"}' --wait`],
     },
     {
       id: "rust",
@@ -42,7 +44,7 @@ export function snippetsOf(serverUrl: string, authentication: boolean): Snippet[
       before: [...token],
       code: `const GREET: Job<String, String> = Job::new("greet");\n\nasync fn greet(_: Ctx, name: String) -> Result<String, JobError> {\n    Ok(format!("hello, {name}"))\n}\n\n#[tokio::main]\nasync fn main() -> anyhow::Result<()> {\n    Worker::connect("${url}").handle(&GREET, greet).run().await?;\n    Ok(())\n}`,
       language: "rust",
-      after: ["cargo run", `ganger enqueue greet -p '"Ada"' --wait${there}`],
+      after: ["cargo run", `ganger enqueue greet -p '"Ada"' --wait`],
     },
     {
       id: "curl",

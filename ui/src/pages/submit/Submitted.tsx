@@ -1,5 +1,8 @@
 /** What was submitted from this form, each job followed until it has ended. */
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { api } from "@/api/client";
+import { useMay } from "@/api/queries";
 import { FINAL } from "@/api/types";
 import { Duration, Panel, shortId, Skeleton, StateLabel } from "@/design";
 import { useFollowed } from "./follow";
@@ -34,7 +37,25 @@ function One({ id, deduplicated }: { id: string; deduplicated: boolean }) {
         ) : null}
       </div>
       {deduplicated ? <div className="text-12 text-muted">Nothing new was made: this job holds the unique key.</div> : null}
-      {job?.last_error ? <div className="truncate text-12 text-muted" title={job.last_error}>{job.last_error}</div> : null}
+      {job?.state === "succeeded" ? <Result id={id} /> : null}
+      {job?.last_error && job.state !== "succeeded" ? <div className="truncate text-12 text-muted" title={job.last_error}>{job.last_error}</div> : null}
     </li>
   );
+}
+
+/** A longer one is on the page of the job. */
+const MOST_SHOWN = 200;
+
+/** What it returned, every digit as it is. A job without a result has nothing to show. */
+function Result({ id }: { id: string }) {
+  const allowed = useMay("read_payload");
+  const text = useQuery({
+    queryKey: ["jobs", id, "result", "text"],
+    queryFn: ({ signal }) => api.text("/v1/jobs/{id}/result", { id }, undefined, signal),
+    enabled: allowed,
+    staleTime: Infinity,
+    retry: false,
+  }).data?.trim();
+  if (!text || text === "null") return null;
+  return <code className="truncate text-12 text-muted">{text.slice(0, MOST_SHOWN)}</code>;
 }
