@@ -17,7 +17,7 @@ use watching::queries::{self, Query};
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Numbers that must have risen, so that what is shown is not a row of zeros.
-const MOVED: [&str; 14] = [
+const MOVED: [&str; 16] = [
     "sum(ganger_jobs_enqueued_total{queue=\"mail\"})",
     "sum(increase(ganger_jobs_finished_total{outcome=\"succeeded\"}[5m]))",
     "sum(increase(ganger_jobs_finished_total{outcome=\"dead\"}[5m]))",
@@ -27,6 +27,8 @@ const MOVED: [&str; 14] = [
     "sum(increase(ganger_leases_expired_total{queue=\"doomed\"}[5m]))",
     "sum(increase(ganger_sessions_lost_total[5m]))",
     "sum(increase(ganger_occurrences_total{fate=\"fired\"}[5m]))",
+    "sum(increase(ganger_reconciler_passes_total[5m]))",
+    "sum(ganger_reconciler_jobs_compared_total)",
     "max(ganger_dead_jobs{queue=\"mail\"})",
     "max(ganger_queue_jobs{queue=\"nobody\",state=\"queued\"})",
     "max(ganger_queue_oldest_ready_age_seconds{queue=\"nobody\"})",
@@ -36,7 +38,7 @@ const MOVED: [&str; 14] = [
 
 #[test]
 fn every_query_of_every_panel_and_alert_returns_data() {
-    let server = Instance::server();
+    let server = Instance::start("server", &["--reconcile-every", "1s"]);
     let prometheus = Prometheus::watching(&server.url);
     let _working = under_load(&server, &prometheus);
     let mut all = [queries::of_dashboard("overview"), queries::of_dashboard("queue")].concat();

@@ -3,8 +3,10 @@
 use super::labels::LABEL_VALUES;
 use super::*;
 use ganger_core::coordinator::gauges::QueueThreads;
+use ganger_core::coordinator::port::Reconciled;
 use ganger_core::coordinator::view::{QueueView, ScheduleCounts, Stats};
 use ganger_core::disk::Disk;
+use ganger_core::event::Difference;
 use ganger_core::job::State;
 use ganger_core::minutes::Counts;
 use ganger_core::outcome::Outcome;
@@ -166,6 +168,30 @@ fn what_is_counted_is_there_under_its_names() {
     assert!(text.contains("ganger_build_info{version=\"1.2.3\",commit=\""), "{text}");
     assert!(!text.contains("reason=\"snoozed\"} 2") && !text.contains("retries_total{reason=\"snoozed\""));
     assert!(text.ends_with("# EOF\n"));
+}
+
+#[test]
+fn what_should_not_happen_is_counted_and_is_there_before_it_does() {
+    let metrics = Metrics::new("1");
+    let zero =
+        ["ganger_reconciler_differences_total{what=\"lease\"} 0", "ganger_schedule_overdue_events_total 0"];
+    has(&metrics.scrape(Cluster::Unknown).unwrap(), &zero);
+    let (job, at) = (JobId::new(1, [0; 10]), Wall(0));
+    metrics.observe_event(&Event::Difference { job, what: Difference::Lease, at });
+    metrics.observe_event(&Event::ScheduleOverdue { schedule: "tick".parse().unwrap(), due_at: at, at });
+    metrics.reconciled(&Reconciled { pages: 2, compared: 9, skipped: 1, differences: 1 });
+    let text = metrics.scrape(Cluster::Unknown).unwrap();
+    has(
+        &text,
+        &[
+            "ganger_reconciler_differences_total{what=\"lease\"} 1",
+            "ganger_schedule_overdue_events_total 1",
+            "ganger_reconciler_passes_total 1",
+            "ganger_reconciler_pages_total 2",
+            "ganger_reconciler_jobs_compared_total 9",
+            "ganger_reconciler_jobs_skipped_total 1",
+        ],
+    );
 }
 
 /// The leader counts; another server passes on what it is told, and says if it is told nothing, or half.

@@ -64,8 +64,16 @@ async fn schedules_are_told_as_they_fire_and_when_nothing_can_be_written() {
     above("ganger_occurrence_lateness_seconds_count", 0.0).await;
     store.commits(Fault::Hangs);
     above("ganger_schedule_lag_seconds", 1.0).await;
-    above("ganger_store_backlog", -1.0).await;
+    // One batch is on its way and does not come back: what comes now waits for the next.
+    assert_eq!(metric(&url, "ganger_store_backlog").await, Some(0.0));
+    let waiting = tokio::spawn({
+        let service = server.service().clone();
+        async move { service.submit(None, vec![spec("x", "1")]).await }
+    });
+    above("ganger_store_backlog", 0.0).await;
     store.commits(Fault::None);
+    waiting.await.unwrap().unwrap();
+    reads(&url, "ganger_store_backlog", 0.0).await;
     eventually("it catches up", || async {
         metric(&url, "ganger_schedule_lag_seconds").await.is_some_and(|lag| lag < 1.0)
     })
