@@ -1,6 +1,7 @@
 import datetime
 
 from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -171,6 +172,40 @@ class QueueScaling(_message.Message):
     workers: int
     desired_workers: int
     def __init__(self, queue: _Optional[str] = ..., ready: _Optional[int] = ..., running: _Optional[int] = ..., oldest_ready: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., threads: _Optional[int] = ..., threads_per_worker: _Optional[int] = ..., workers: _Optional[int] = ..., desired_workers: _Optional[int] = ...) -> None: ...
+
+class HeadRequest(_message.Message):
+    __slots__ = ("queue", "limit")
+    QUEUE_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    queue: str
+    limit: int
+    def __init__(self, queue: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class HeadResponse(_message.Message):
+    __slots__ = ("jobs", "exact")
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    EXACT_FIELD_NUMBER: _ClassVar[int]
+    jobs: _containers.RepeatedCompositeFieldContainer[HeadJob]
+    exact: bool
+    def __init__(self, jobs: _Optional[_Iterable[_Union[HeadJob, _Mapping]]] = ..., exact: bool = ...) -> None: ...
+
+class HeadJob(_message.Message):
+    __slots__ = ("id", "kind", "priority", "attempt", "ready_since", "gate", "why")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    READY_SINCE_FIELD_NUMBER: _ClassVar[int]
+    GATE_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    kind: str
+    priority: int
+    attempt: int
+    ready_since: _timestamp_pb2.Timestamp
+    gate: str
+    why: str
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., priority: _Optional[int] = ..., attempt: _Optional[int] = ..., ready_since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., gate: _Optional[str] = ..., why: _Optional[str] = ...) -> None: ...
 
 class PutQueueRequest(_message.Message):
     __slots__ = ("queue", "paused", "draining", "policy", "finished", "dead", "limits", "key_limits", "block", "ageing")
