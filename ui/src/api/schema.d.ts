@@ -582,7 +582,8 @@ export interface paths {
         };
         /**
          * Get the metrics
-         * @description In the OpenMetrics text format, for Prometheus.
+         * @description In the OpenMetrics text format, for Prometheus. Any server answers for the cluster: one that does not lead asks the leader for
+         *     the gauges, and `ganger_cluster_known` is 0 if it has no answer in time.
          */
         get: {
             parameters: {
@@ -1413,7 +1414,7 @@ export interface paths {
          * @description Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed. `event: operation` is a bulk
          *     operation that began, is over or is further, and `event: counts` the counts of states with how things are in one sentence, each at most
          *     twice a second; these two have no id and are not told again. `event: slow` says that the server is busy and tells counts only every
-         *     `interval_ms`; 0 is as usual.
+         *     `interval_ms`; 0 is as usual. The stream ends when its token is revoked or expires.
          */
         get: {
             parameters: {
@@ -4492,6 +4493,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/scaling/{queue}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get how many workers a queue could use
+         * @description For KEDA's `metrics-api` scaler with `valueLocation: desired_workers` and `targetValue: "1"`, and for others of its sort. It
+         *     is zero when nothing of the queue runs and nothing could start. A paused queue counts what still runs; limits of the queue
+         *     count too.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Never ask for more workers than this; 100 if not given */
+                    max?: number;
+                    /** @description Threads that a new worker brings; if not given, as many as the narrowest that serves the queue, or 4 */
+                    threads_per_worker?: number;
+                };
+                header?: never;
+                path: {
+                    queue: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ScalingBody"];
+                    };
+                };
+                /** @description Bad Request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["ProblemBody"];
+                    };
+                };
+                /** @description Refused */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["ProblemBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/schedules": {
         parameters: {
             query?: never;
@@ -6698,7 +6765,7 @@ export interface components {
         };
         /** @description The next jobs of a queue. */
         HeadBody: {
-            /** @description Whether every tenant was looked at; otherwise there may be others in between. */
+            /** @description Whether the order is certain. It is not where tenants have jobs of several kinds, or where there are very many tenants. */
             exact: boolean;
             /** @description The jobs, in the order in which they would start if nothing held them back. */
             items: components["schemas"]["HeadJobBody"][];
@@ -7747,6 +7814,11 @@ export interface components {
         ReadyBody: {
             /** @description The checks. */
             checks: components["schemas"]["CheckBody"][];
+            /**
+             * Format: date-time
+             * @description What time it is on the server.
+             */
+            now?: string | null;
             /** @description Every check is well. */
             ready: boolean;
         };
@@ -7858,6 +7930,46 @@ export interface components {
             jitter?: number | null;
             /** @default null */
             max?: components["schemas"]["HumanDuration"] | null;
+        };
+        /** @description How many workers a queue could use. */
+        ScalingBody: {
+            /**
+             * Format: int32
+             * @description Workers that would hold those threads.
+             */
+            desired_workers: number;
+            /**
+             * Format: double
+             * @description How long the first job in line has been ready; 0 if there is none.
+             */
+            oldest_ready_seconds: number;
+            /** @description The queue. */
+            queue: string;
+            /**
+             * Format: int64
+             * @description Jobs that could start.
+             */
+            ready: number;
+            /**
+             * Format: int64
+             * @description Jobs that run.
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description Threads that would be in use if there were room for all.
+             */
+            threads: number;
+            /**
+             * Format: int32
+             * @description Threads of a worker that was reckoned with.
+             */
+            threads_per_worker: number;
+            /**
+             * Format: int64
+             * @description Workers that serve it.
+             */
+            workers: number;
         };
         /** @description How much a list looked at. */
         ScanBody: {
