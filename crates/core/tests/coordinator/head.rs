@@ -17,8 +17,9 @@ type Job = (u8, i8, Option<u8>, u16);
 
 /// Of one kind or of two, with tenants or without.
 fn jobs() -> impl Strategy<Value = Vec<Job>> {
-    (1u8..3, prop::sample::select(vec![0.0, 0.7])).prop_flat_map(|(kinds, tenants)| {
-        let job = (0..kinds, -1i8..2, prop::option::weighted(tenants, 0u8..3), 1u16..4);
+    (1u8..3, any::<bool>()).prop_flat_map(|(kinds, tenants)| {
+        let tenant = prop::option::weighted(0.7, 0u8..3).prop_map(move |tenant| tenant.filter(|_| tenants));
+        let job = (0..kinds, -1i8..2, tenant, 1u16..4);
         prop::collection::vec(job, 1..30)
     })
 }
