@@ -34,13 +34,13 @@ export function TopFailures({ act }: { act: (target: GroupTarget) => void }) {
                     <li key={group.fingerprint} className="flex items-center gap-3 border-b border-line px-3 py-2 last:border-0 hover:bg-raised">
                       <div className="min-w-0 grow">
                         <div className="flex items-center gap-2">
-                          <Link to="/failures/$fingerprint" params={{ fingerprint: group.fingerprint }} className="quiet-link truncate" title={group.error}>
+                          <Link to="/failures/$fingerprint" params={{ fingerprint: group.fingerprint }} className="quiet-link min-h-6 truncate leading-6" title={group.error}>
                             {name ? <span className="font-medium">{name}: </span> : null}
                             {text}
                           </Link>
                           {isNew(group, { from: now - HOUR }) ? <Chip tone="bad">new</Chip> : null}
                         </div>
-                        <div className="flex gap-3 text-12 text-muted">
+                        <div className="flex min-h-6 items-center gap-3 text-12 text-muted">
                           <span className="truncate">{group.kind}</span>
                           <span className="whitespace-nowrap">
                             <Num value={group.count} unit="failed attempts" />
