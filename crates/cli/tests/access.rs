@@ -181,8 +181,13 @@ fn status(instance: &Instance, host: &str, path: &str, token: &str) -> (u16, Str
 /// A proxy on the same machine hands on the name that it was asked by. What it lets in may come from anywhere.
 #[test]
 fn a_server_behind_a_proxy_answers_to_its_name_and_asks_who_calls() {
-    let server = Instance::start("server", &["--allow-host", "jobs.example.com"]);
-    let file = server.data.join("admin-token");
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    // As if nobody had said whether it asks.
+    let unsaid = [("GANGER_AUTH", Path::new(""))];
+    let args = ["--allow-host", "jobs.example.com"];
+    let server = Instance::with("server", &args, &data, "127.0.0.1:0", &unsaid);
+    let file = data.join("admin-token");
     let token = eventually("the first token", || std::fs::read_to_string(&file).ok());
     let token = token.trim();
     assert_eq!(status(&server, "jobs.example.com", "/v1/stats", "").0, 401);
