@@ -44,6 +44,7 @@ fn table() -> Vec<(&'static str, &'static str, Map<String, Value>)> {
         ("/v1", "kind", name.clone()),
         ("/v1/schedules", "name", name),
         ("/v1/jobs/{id}/", "limit", page(RELATED_MAX)),
+        ("/v1/queues/{queue}/head", "limit", page(limits::HEAD_MAX)),
         ("/v1", "limit", page(limits::PAGE_MAX)),
         ("/", "limit", page(b::MOST)),
         ("/v1/jobs/{id}/logs", "attempt", json!({"minimum": 1})),
