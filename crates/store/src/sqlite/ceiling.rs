@@ -112,41 +112,30 @@ fn end_all(
     for ids in ids.chunks(options.batch.max(1)) {
         let start = elapsed();
         conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-        let mut insert = conn.prepare_cached(sql::INSERT_FINAL)?;
+        let mut end = conn.prepare_cached(sql::END_JOB)?;
         let mut delete = conn.prepare_cached(sql::DELETE_JOB)?;
         for id in ids {
             seq += 1;
             let fence = Fence { term, seq };
-            insert.execute(params![
+            end.execute(params![
                 id,
                 0,
-                seq.cast_signed(),
-                options.kind,
-                options.queue,
-                0,
-                CREATED_AT.0,
-                none,
-                CREATED_AT.0,
                 CREATED_AT.0 + seq.cast_signed(),
-                false,
                 1,
                 1,
                 0,
                 codec::fence_key(fence),
                 none,
-                none,
-                none,
                 codec::encode_attempt(&record(fence)),
-                options.payload,
                 "null",
             ])?;
             delete.execute([id])?;
         }
         let applied = elapsed();
         conn.prepare_cached("COMMIT")?.execute([])?;
-        let end = elapsed();
-        commits.push(end.saturating_sub(applied));
-        transactions.push(end.saturating_sub(start));
+        let committed = elapsed();
+        commits.push(committed.saturating_sub(applied));
+        transactions.push(committed.saturating_sub(start));
     }
     Ok(Ceiling { jobs: ids.len(), took: elapsed().saturating_sub(began), commits, transactions })
 }

@@ -6,10 +6,11 @@
 //! lookup, and an assignment's row is written once and deleted once, never updated.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use ganger_core::change::Assignment;
 use ganger_core::{Fence, JobId, SessionId};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, Statement};
 
 use super::error::Failure;
 use super::{codec, row, sql};
@@ -22,15 +23,35 @@ pub(super) struct Leases {
     assignments: HashMap<Fence, (SessionId, usize)>,
     /// Open leases per session.
     sessions: HashMap<SessionId, usize>,
+    /// The sort of the job that was looked at last: the next is mostly of the same.
+    last_sort: Option<Arc<Sort>>,
 }
 
 /// One lease that has not ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct OpenLease {
     /// The assignment it belongs to.
     pub(super) assignment: Fence,
     /// Its own fence.
     pub(super) fence: Fence,
+    /// What its job will be counted as.
+    pub(super) sort: Arc<Sort>,
+}
+
+/// What never changes about a job and is needed when it ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Sort {
+    pub(super) queue: String,
+    pub(super) kind: String,
+    /// Whether it has a unique key.
+    pub(super) unique: bool,
+}
+
+/// A job that a lease is for.
+pub(super) struct Leasable {
+    /// The fence it last ended under.
+    pub(super) last_fence: Option<[u8; 24]>,
+    pub(super) sort: Arc<Sort>,
 }
 
 impl Leases {
@@ -38,25 +59,42 @@ impl Leases {
     pub(super) fn load(conn: &Connection) -> Result<Leases, Failure> {
         let mut leases = Leases::default();
         let mut assignments = conn.prepare_cached(sql::LOAD_ASSIGNMENTS)?;
-        let mut last_fence = conn.prepare_cached(sql::LAST_FENCE)?;
+        let mut find = conn.prepare_cached(sql::FIND_LEASABLE)?;
         let mut rows = assignments.query([])?;
         while let Some(found) = rows.next()? {
             let assignment = row::assignment(found)?;
             for (fence, lease) in assignment.fenced() {
-                let last: Option<Option<[u8; 24]>> =
-                    last_fence.query_row([codec::job_key(lease.job)], |row| row.get(0)).optional()?;
+                let Some(job) = leases.find(&mut find, lease.job)? else { continue };
                 // The bytes of fences compare as fences do.
-                if last.is_some_and(|last| last.is_none_or(|last| last < codec::fence_key(fence))) {
-                    leases.open(&assignment, lease.job, fence);
+                if job.last_fence.is_none_or(|last| last < codec::fence_key(fence)) {
+                    leases.open(&assignment, lease.job, fence, job.sort);
                 }
             }
         }
         Ok(leases)
     }
 
+    /// Looks at a live job.
+    pub(super) fn find(&mut self, find: &mut Statement<'_>, job: JobId) -> Result<Option<Leasable>, Failure> {
+        let mut rows = find.query([codec::job_key(job)])?;
+        let Some(found) = rows.next()? else { return Ok(None) };
+        let (queue, kind) =
+            (row::text(found, 1)?.unwrap_or_default(), row::text(found, 2)?.unwrap_or_default());
+        let unique = found.get(3)?;
+        let same = |sort: &&Arc<Sort>| sort.queue == queue && sort.kind == kind && sort.unique == unique;
+        let sort = match self.last_sort.as_ref().filter(same) {
+            Some(sort) => Arc::clone(sort),
+            None => {
+                let sort = Arc::new(Sort { queue: queue.to_owned(), kind: kind.to_owned(), unique });
+                Arc::clone(self.last_sort.insert(sort))
+            }
+        };
+        Ok(Some(Leasable { last_fence: found.get(0)?, sort }))
+    }
+
     /// The open lease of a job.
-    pub(super) fn of_job(&self, job: JobId) -> Option<OpenLease> {
-        self.by_job.get(&job).copied()
+    pub(super) fn of_job(&self, job: JobId) -> Option<&OpenLease> {
+        self.by_job.get(&job)
     }
 
     /// Whether an assignment has open leases.
@@ -74,14 +112,14 @@ impl Leases {
     }
 
     /// A lease begins.
-    pub(super) fn open(&mut self, assignment: &Assignment, job: JobId, fence: Fence) {
-        self.by_job.insert(job, OpenLease { assignment: assignment.first, fence });
+    pub(super) fn open(&mut self, assignment: &Assignment, job: JobId, fence: Fence, sort: Arc<Sort>) {
+        self.by_job.insert(job, OpenLease { assignment: assignment.first, fence, sort });
         self.assignments.entry(assignment.first).or_insert((assignment.session, 0)).1 += 1;
         *self.sessions.entry(assignment.session).or_default() += 1;
     }
 
-    /// The lease of a job ends. Returns its assignment if that was the last one of it.
-    pub(super) fn close(&mut self, job: JobId) -> Option<Fence> {
+    /// The lease of a job ends. Returns it, and whether it was the last one of its assignment.
+    pub(super) fn close(&mut self, job: JobId) -> Option<(OpenLease, bool)> {
         let lease = self.by_job.remove(&job)?;
         let (session, left) = self.assignments.get_mut(&lease.assignment)?;
         *left -= 1;
@@ -92,10 +130,9 @@ impl Leases {
                 self.sessions.remove(&session);
             }
         }
-        if !over {
-            return None;
+        if over {
+            self.assignments.remove(&lease.assignment);
         }
-        self.assignments.remove(&lease.assignment);
-        Some(lease.assignment)
+        Some((lease, over))
     }
 }

@@ -31,6 +31,7 @@ statements! {
     DELETE_PAYLOAD = "delete_payload",
     DELETE_SCHEDULE = "delete_schedule",
     DELETE_SESSION = "delete_session",
+    END_JOB = "end_job",
     FINAL_TO_JOB = "final_to_job",
     FIND_ANSWER = "find_answer",
     FIND_ASSIGNMENTS = "find_assignments",
@@ -44,6 +45,7 @@ statements! {
     FIND_INLINE_PAYLOAD = "find_inline_payload",
     FIND_JOB = "find_job",
     FIND_LAST_ATTEMPT = "find_last_attempt",
+    FIND_LEASABLE = "find_leasable",
     FIND_LOG = "find_log",
     FIND_MINUTE = "find_minute",
     FIND_OCCURRENCE = "find_occurrence",
@@ -56,14 +58,12 @@ statements! {
     INSERT_ASSIGNMENT = "insert_assignment",
     INSERT_ATTEMPT = "insert_attempt",
     INSERT_EDGE = "insert_edge",
-    INSERT_FINAL = "insert_final",
     INSERT_JOB = "insert_job",
     INSERT_PAYLOAD = "insert_payload",
     JOB_AGAIN = "job_again",
     JOB_IS_FINAL = "job_is_final",
     JOB_IS_LIVE = "job_is_live",
     LAST_ATTEMPT = "last_attempt",
-    LAST_FENCE = "last_fence",
     LIST_ATTEMPTS = "list_attempts",
     LIST_CHILDREN = "list_children",
     LIST_DOCUMENTS = "list_documents",
@@ -139,7 +139,7 @@ mod tests {
     fn what_runs_once_per_job_builds_no_table_of_its_own() {
         let conn = empty();
         for sql in
-            [super::FIND_JOB, super::INSERT_FINAL, super::INSERT_JOB, super::DELETE_JOB, super::LAST_FENCE]
+            [super::FIND_LEASABLE, super::FIND_JOB, super::INSERT_JOB, super::END_JOB, super::DELETE_JOB]
         {
             let mut explain = conn.prepare(&format!("EXPLAIN {sql}")).unwrap();
             let steps = explain.raw_query().mapped(|row| row.get::<_, String>(1));

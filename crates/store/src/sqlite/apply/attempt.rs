@@ -1,15 +1,17 @@
 //! Leases given and ended, and jobs that become final.
 
+use std::sync::Arc;
+
 use ganger_core::change::{After, Applied, Assignment, AttemptEnd, End, Finish};
 use ganger_core::job::State;
 use ganger_core::rules::Standing;
 use ganger_core::{Fence, JobId};
-use rusqlite::types::{ToSqlOutput, Value};
-use rusqlite::{OptionalExtension, Row, Statement, params};
+use rusqlite::{OptionalExtension, params};
 
 use super::Work;
 use crate::refusal;
 use crate::sqlite::error::Failure;
+use crate::sqlite::leases::Sort;
 use crate::sqlite::row::column;
 use crate::sqlite::{codec, row, sql};
 
@@ -28,25 +30,22 @@ impl Work<'_> {
         if assignment.leases.is_empty() || self.leases.has_assignment(assignment.first) {
             return Err(refusal::assignment_known(assignment.first).into());
         }
-        let mut last_fence = self.conn.prepare_cached(sql::LAST_FENCE)?;
         let mut void = 0;
         for (fence, lease) in assignment.fenced() {
-            let last: Option<Option<[u8; 24]>> =
-                last_fence.query_row([codec::job_key(lease.job)], |row| row.get(0)).optional()?;
-            let Some(last) = last else {
+            let Some(job) = self.leases.find(&mut self.prepared.find_leasable, lease.job)? else {
                 if self.is_void(lease.job)? {
                     void += 1;
                     continue;
                 }
                 return Err(refusal::not_live("assign", lease.job).into());
             };
-            if last.is_some_and(|last| last >= codec::fence_key(fence)) {
+            if job.last_fence.is_some_and(|last| last >= codec::fence_key(fence)) {
                 return Err(refusal::fence_not_later(lease.job, fence).into());
             }
             if let Some(held) = self.leases.of_job(lease.job) {
                 return Err(refusal::leased("assign", lease.job, held.fence).into());
             }
-            self.leases.open(assignment, lease.job, fence);
+            self.leases.open(assignment, lease.job, fence, job.sort);
         }
         if void == assignment.leases.len() {
             return Ok(Applied::Done);
@@ -79,8 +78,9 @@ impl Work<'_> {
             None if end.transactional => return self.ended_elsewhere(end.job),
             None => return Err(refusal::not_live("end an attempt of", end.job).into()),
         }
-        if let Some(over) = self.leases.close(end.job) {
-            self.execute(sql::DELETE_ASSIGNMENT, [codec::fence_key(over)])?;
+        let closed = self.leases.close(end.job);
+        if let Some((lease, true)) = &closed {
+            self.execute(sql::DELETE_ASSIGNMENT, [codec::fence_key(lease.assignment)])?;
         }
         let id = codec::job_key(end.job);
         let record = end.record.as_ref().map(codec::encode_attempt);
@@ -94,7 +94,8 @@ impl Work<'_> {
             }
             After::Final { standing, end: how } => {
                 let last = Last { standing: *standing, fence: end.fence, record };
-                self.make_final(end.job, Some(last), how)
+                let sort = closed.map(|(lease, _)| lease.sort);
+                self.make_final(end.job, Some(last), sort, how)
             }
         }
     }
@@ -113,82 +114,76 @@ impl Work<'_> {
         if !self.is_live(finish.job)? {
             return Err(refusal::not_live("finish", finish.job).into());
         }
-        self.make_final(finish.job, None, &finish.end)
+        self.make_final(finish.job, None, None, &finish.end)
     }
 
-    /// Moves a live job to the final ones, or out of the store if it is not to be kept.
-    fn make_final(&mut self, job: JobId, last: Option<Last>, end: &End) -> Result<Applied, Failure> {
+    /// Moves a live job to the final ones, or out of the store if it is not to be kept. What its lease knows of it is
+    /// enough for one that is kept and has no unique key; the rows of others are read.
+    fn make_final(
+        &mut self,
+        job: JobId,
+        last: Option<Last>,
+        sort: Option<Arc<Sort>>,
+        end: &End,
+    ) -> Result<Applied, Failure> {
         let id = codec::job_key(job);
         let state = codec::state_code(end.state).ok_or_else(|| refusal::not_final(job, end.state))?;
-        let mut rows = self.prepared.find_job.query([id])?;
-        let Some(live) = rows.next()? else { return Err(refusal::not_live("end", job).into()) };
-        if end.keep {
-            insert_final(&mut self.prepared.insert_final, live, state, last, end)?;
-            let (queue, kind) = (row::text(live, column::QUEUE)?, row::text(live, column::KIND)?);
-            self.counts.add(queue.unwrap_or_default(), kind.unwrap_or_default(), end.state, 1);
-        }
-        let owned = |index| row::text(live, index).map(|text| text.map(str::to_owned));
-        let unique = match owned(column::UNIQUE_KEY)? {
-            Some(key) => Some((key, owned(column::KIND)?.unwrap_or_default(), owned(column::OPTIONS)?)),
-            None => None,
+        let live = match sort.filter(|sort| end.keep && !sort.unique) {
+            Some(sort) => Live { sort, unique: None, large_payload: false },
+            None => self.read_live(job)?,
         };
-        let large_payload = row::text(live, column::PAYLOAD)?.is_none();
-        drop(rows);
-        self.prepared.delete_job.execute([id])?;
-        if let Some((key, kind, options)) = unique {
-            self.release_unique(&kind, &key, options.as_deref(), job, end)?;
+        if end.keep {
+            // A job that ends without a lease keeps the standing and the fence it had.
+            let standing = last.as_ref().map(|last| last.standing);
+            self.prepared.end_job.execute(params![
+                id,
+                state,
+                end.at.0,
+                standing.map(|standing| standing.attempt),
+                standing.map(|standing| standing.burnt),
+                standing.map(|standing| standing.lost),
+                last.as_ref().map(|last| codec::fence_key(last.fence)),
+                end.reason,
+                last.as_ref().and_then(|last| last.record.as_deref()),
+                end.result,
+            ])?;
+            self.counts.add(&live.sort.queue, &live.sort.kind, end.state, 1);
+        }
+        if self.prepared.delete_job.execute([id])? == 0 {
+            return Err(refusal::not_live("end", job).into());
+        }
+        if let Some((key, options)) = live.unique {
+            self.release_unique(&live.sort.kind, &key, options.as_deref(), job, end)?;
         }
         if !end.keep {
-            self.forget_traces(job, large_payload)?;
+            self.forget_traces(job, live.large_payload)?;
         }
         Ok(Applied::Done)
     }
+
+    fn read_live(&self, job: JobId) -> Result<Live, Failure> {
+        let mut find = self.conn.prepare_cached(sql::FIND_JOB)?;
+        let mut rows = find.query([codec::job_key(job)])?;
+        let Some(live) = rows.next()? else { return Err(refusal::not_live("end", job).into()) };
+        let owned = |index| row::text(live, index).map(|text| text.map(str::to_owned));
+        let (queue, kind) =
+            (owned(column::QUEUE)?.unwrap_or_default(), owned(column::KIND)?.unwrap_or_default());
+        let options = owned(column::OPTIONS)?;
+        let unique = owned(column::UNIQUE_KEY)?.map(|key| (key, options));
+        Ok(Live {
+            sort: Arc::new(Sort { queue, kind, unique: unique.is_some() }),
+            unique,
+            large_payload: row::text(live, column::PAYLOAD)?.is_none(),
+        })
+    }
 }
 
-/// Writes a final row out of a live one. A job that ends without a lease keeps the standing and the fence
-/// it had.
-fn insert_final(
-    insert: &mut Statement<'_>,
-    live: &Row<'_>,
-    state: i64,
-    last: Option<Last>,
-    end: &End,
-) -> Result<(), Failure> {
-    let own = |index| live.get_ref(index).map(ToSqlOutput::Borrowed);
-    let (attempt, burnt, lost, fence, record) = match last {
-        Some(Last { standing: s, fence, record }) => {
-            let number = |n: u32| ToSqlOutput::from(n);
-            let fence = ToSqlOutput::Owned(Value::Blob(codec::fence_key(fence).into()));
-            (number(s.attempt), number(s.burnt), number(s.lost), fence, record)
-        }
-        None => {
-            (own(column::ATTEMPT)?, own(column::BURNT)?, own(column::LOST)?, own(column::LAST_FENCE)?, None)
-        }
-    };
-    insert.execute(params![
-        own(column::ID)?,
-        state,
-        own(column::SEQ)?,
-        own(column::KIND)?,
-        own(column::QUEUE)?,
-        own(column::PRIORITY)?,
-        own(column::CREATED_AT)?,
-        own(column::RUN_AT)?,
-        own(column::DUE_AT)?,
-        end.at.0,
-        own(column::CANCEL_WANTED)?,
-        attempt,
-        burnt,
-        lost,
-        fence,
-        own(column::UNIQUE_KEY)?,
-        own(column::OPTIONS)?,
-        end.reason,
-        record,
-        own(column::PAYLOAD)?,
-        end.result,
-    ])?;
-    Ok(())
+/// What must be known of a live job to end it.
+struct Live {
+    sort: Arc<Sort>,
+    /// Its unique key, and its options, which say how long that is held.
+    unique: Option<(String, Option<String>)>,
+    large_payload: bool,
 }
 
 /// What the last attempt leaves behind.
