@@ -306,13 +306,10 @@ impl<'b> Segment<'b> {
     fn write_assignments(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
         if !self.leasable.is_empty() {
             let leases = &self.leasable;
+            let earliest = leases.iter().map(|(_, fence)| codec::fence_key(*fence)).min();
             pipeline.add(
                 sql::EXPECT_LEASABLE,
-                vec![
-                    column(leases, |(job, _)| job.uuid()),
-                    column(leases, |(_, fence)| codec::fence_key(*fence)),
-                    count(leases.len()),
-                ],
+                vec![column(leases, |(job, _)| job.uuid()), param(earliest), count(leases.len())],
             )?;
         }
         if !self.over.is_empty() {

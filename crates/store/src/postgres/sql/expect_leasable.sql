@@ -1,5 +1,5 @@
--- Each of these jobs is live and has ended no lease as late as the one that it is given.
+-- Each of these jobs is live and has ended no lease as late as the earliest of those that they are given: fences only
+-- grow, so comparing with that one is enough, and a list of ids is found faster than rows are joined.
 SELECT ganger.expect(count(*), $3)
-FROM unnest($1::uuid[], $2::bytea[]) AS l (id, fence)
-JOIN ganger.job j ON j.id = l.id
-WHERE j.last_fence IS NULL OR j.last_fence < l.fence;
+FROM ganger.job
+WHERE id = ANY ($1::uuid[]) AND (last_fence IS NULL OR last_fence < $2::bytea);
