@@ -25,6 +25,7 @@ use crate::clock::Stopwatch;
 use crate::config::{ClientTls, Config, Origin, ServerUrl, ServerUrls};
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
+use ganger_core::trace::TraceContext;
 
 /// A request and all its repetitions take no longer than this.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -52,6 +53,8 @@ pub(crate) struct Client {
     reached: AtomicBool,
     /// What the server is shown.
     token: Option<HeaderValue>,
+    /// The trace that its calls are part of.
+    trace: Option<TraceContext>,
 }
 
 /// One request.
@@ -149,7 +152,8 @@ impl Client {
     pub(crate) fn new(config: &Config) -> Fallible<Client> {
         let token = crate::token::header(config)?;
         let (urls, origin) = (config.url.value.clone(), config.url.origin.clone());
-        Ok(Client { token, ..Client::secured(urls, origin, &config.client_tls)? })
+        let trace = config.otlp.caller.clone();
+        Ok(Client { token, trace, ..Client::secured(urls, origin, &config.client_tls)? })
     }
 
     /// A client for the server that the settings name, which shows nothing.
@@ -186,7 +190,7 @@ impl Client {
             )
         })?;
         let (asked, reached) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Ok(Client { http, urls, asked, origin, reached, token: None })
+        Ok(Client { http, urls, asked, origin, reached, token: None, trace: None })
     }
 
     /// Sends a request, repeats it where that is safe, and gives the answer if it is a success.
@@ -285,6 +289,12 @@ impl Client {
         }
         if let Some(token) = &call.exec_token {
             request = request.header(EXEC_TOKEN, token);
+        }
+        if let Some(trace) = &self.trace {
+            request = request.header("traceparent", trace.parent.to_string());
+            if !trace.state.is_empty() {
+                request = request.header("tracestate", &trace.state);
+            }
         }
         let response = request.send().await?;
         self.reached.store(true, Ordering::Relaxed);

@@ -169,11 +169,12 @@ impl Command {
         layer.set(Key::Data, data.map(|path| path.display()));
     }
 
-    /// Whether it serves until it is told to stop.
-    pub(crate) fn is_service(&self) -> bool {
+    /// The name under which it sends spans, if it serves until it is told to stop.
+    pub(crate) fn service(&self) -> Option<&'static str> {
         match self {
-            Command::Dev(_) | Command::Server(_) => true,
-            Command::Worker(command) => command.is_service(),
+            Command::Dev(_) => Some("ganger"),
+            Command::Server(_) => Some("ganger-server"),
+            Command::Worker(command) => command.is_service().then_some("ganger-worker"),
             Command::Run(_)
             | Command::Enqueue(_)
             | Command::Import(_)
@@ -201,13 +202,13 @@ impl Command {
             | Command::Config(_)
             | Command::Completion(_)
             | Command::Version(_)
-            | Command::ExitCodes(_) => false,
+            | Command::ExitCodes(_) => None,
         }
     }
 
     /// Threads for services; a single one for commands that should be over at once.
     pub(crate) fn runtime(&self) -> io::Result<Runtime> {
-        if self.is_service() || matches!(self, Command::Bench(_) | Command::Demo(_)) {
+        if self.service().is_some() || matches!(self, Command::Bench(_) | Command::Demo(_)) {
             Builder::new_multi_thread().enable_all().build()
         } else {
             Builder::new_current_thread().enable_all().build()

@@ -19,6 +19,7 @@ mod page;
 mod port_owner;
 mod serving;
 mod signals;
+mod telemetry;
 mod token;
 
 use std::process::ExitCode;
@@ -57,7 +58,8 @@ fn run(cli: Cli, environment: &Environment) -> Fallible<Exit> {
         Failure::file("cannot tell the working directory", &error, "change to one that exists")
     })?;
     let config = Config::resolve(cli.layer(), environment, &directory)?;
-    logging::start(&config, cli.command.is_service())?;
+    let service = cli.command.service();
+    let telemetry = logging::start(&config, service)?;
     let runtime = cli.command.runtime().map_err(|error| {
         Failure::file(
             "cannot start the threads of this process",
@@ -69,6 +71,9 @@ fn run(cli: Cli, environment: &Environment) -> Fallible<Exit> {
     let exit = runtime.block_on(cli.command.run(&context));
     // Whatever still blocks a thread must not keep the user waiting for the prompt.
     runtime.shutdown_background();
+    if let Some(telemetry) = telemetry {
+        telemetry.stop();
+    }
     exit
 }
 

@@ -21,6 +21,7 @@ use crate::limits;
 use crate::name::{Kind, Labels, QueueName, ScheduleName};
 use crate::retry::RetryPolicy;
 use crate::time::Wall;
+use crate::trace::TraceContext;
 
 /// Where a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -144,6 +145,9 @@ pub struct JobOptions {
     pub tags: Vec<String>,
     /// W3C `traceparent` of whoever submitted it.
     pub traceparent: Option<String>,
+    /// The `tracestate` that came with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tracestate: Option<String>,
     /// The schedule that made it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Box<Origin>>,
@@ -179,8 +183,24 @@ impl Default for JobOptions {
             fair_weight: 1,
             tags: Vec::new(),
             traceparent: None,
+            tracestate: None,
             schedule: None,
         }
+    }
+}
+
+impl JobOptions {
+    /// The trace that it carries on, if it carries a valid one.
+    #[must_use]
+    pub fn trace(&self) -> Option<TraceContext> {
+        TraceContext::read(self.traceparent.as_deref(), self.tracestate.as_deref())
+    }
+
+    /// Carries on this trace, or none.
+    pub fn carry(&mut self, trace: Option<TraceContext>) {
+        let (parent, state) = trace.map(|trace| (trace.parent.to_string(), trace.state)).unzip();
+        self.traceparent = parent;
+        self.tracestate = state.filter(|state| !state.is_empty());
     }
 }
 
@@ -252,6 +272,9 @@ impl JobSpec {
         within("fair_weight", o.fair_weight.into(), 1, limits::FAIR_WEIGHT.into())?;
         if let Some(trace) = &o.traceparent {
             at_most("traceparent", trace.len(), limits::TRACE_BYTES, "bytes")?;
+        }
+        if let Some(state) = &o.tracestate {
+            at_most("tracestate", state.len(), limits::TRACESTATE_BYTES, "bytes")?;
         }
         not_longer("timeout", o.timeout.unwrap_or_default())?;
         if o.timeout == Some(Duration::ZERO) {

@@ -39,6 +39,7 @@ pub mod schedule;
 pub mod session;
 pub mod time;
 pub mod timeline;
+pub mod trace;
 pub mod verdict;
 
 pub use ids::{JobId, OperationId, SessionId};

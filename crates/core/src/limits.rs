@@ -52,8 +52,10 @@ pub const HELD_SUBMISSIONS: usize = 1_024;
 pub const AGEING: Duration = Duration::from_millis(100);
 /// Most keys that are closed at a time, of all queues together.
 pub const CLOSED_KEYS: usize = 10_000;
-/// Longest W3C trace context (both headers), in bytes.
+/// Longest W3C `traceparent`, in bytes.
 pub const TRACE_BYTES: usize = 1_024;
+/// Longest W3C `tracestate`, in bytes: as much as the standard asks everybody to carry on.
+pub const TRACESTATE_BYTES: usize = 512;
 /// Most threads of a job or of a worker.
 pub const THREADS: u16 = 1_024;
 /// Most attempts a job may be allowed.

@@ -18,7 +18,10 @@ pub use parts::{
 pub use schedule::{Named, schedule_from_wire, schedule_to_wire};
 pub use to_leader::{NOTE_BYTES, TTL_DEFAULT, TTL_LONGEST, TTL_SHORTEST};
 
+use std::time::Duration;
+
 use ganger_core::message::{ToWorker, Work};
+use ganger_core::trace::TraceContext;
 
 /// A lease with what its handler needs and the protocol does not care about.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,8 +30,19 @@ pub struct Parcel {
     pub work: Work,
     /// JSON text, byte for byte as submitted.
     pub payload: String,
-    /// W3C trace context of whoever submitted the job.
-    pub traceparent: Option<String>,
+    /// What it carries of its submitter's trace.
+    pub trace: Option<Box<Trace>>,
+}
+
+/// What a worker has to know of a trace to go on with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// Of whoever submitted the job.
+    pub context: TraceContext,
+    /// From the submission until the lease was sent.
+    pub waited: Duration,
+    /// A schedule made the job.
+    pub occurrence: bool,
 }
 
 /// What travels to a worker.

@@ -6,7 +6,7 @@
 
 pub mod convert;
 
-pub use convert::{DecodeError, Down, Parcel};
+pub use convert::{DecodeError, Down, Parcel, Trace};
 pub use prost::Message;
 
 /// Largest message either side accepts. A larger one breaks the stream instead of the memory.

@@ -37,6 +37,7 @@ mod sql_intake;
 pub mod store_health;
 pub mod testing;
 pub mod tls;
+mod trace;
 pub mod waiters;
 pub mod writer;
 

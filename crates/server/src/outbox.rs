@@ -22,7 +22,7 @@ use tracing::warn;
 use crate::clock::Clock;
 use crate::gateway::{Gateway, OUTBOX, Outgoing};
 use crate::inbox::Inbox;
-use crate::payloads::Payloads;
+use crate::payloads::{Payloads, TRACE_BYTES};
 
 /// Bytes of payloads in one message; a larger payload travels alone.
 pub const MESSAGE_BYTES: usize = 1 << 20;
@@ -102,7 +102,7 @@ impl Outbox {
             };
             match next {
                 Outgoing::LeaseLost(fence) => return Some(Item::LeaseLost(fence)),
-                Outgoing::Say(ToWorker::Assign(works)) => match self.reader.payloads.at_hand(works) {
+                Outgoing::Say(ToWorker::Assign(works)) => match self.reader.at_hand(works) {
                     Ok(parcels) => return Some(Item::Down(Down::Assign(parcels))),
                     Err(works) => self.reading = Some(self.reader.clone().read(works).boxed()),
                 },
@@ -119,6 +119,10 @@ impl Drop for Outbox {
 }
 
 impl Reader {
+    fn at_hand(&self, works: Vec<Work>) -> Result<Vec<Parcel>, Vec<Work>> {
+        self.payloads.at_hand(works, self.clock.now().wall)
+    }
+
     /// Reads until the store answers: an assignment must not be lost. Ends with its stream at the
     /// latest, because the leases are sent again on the next one.
     async fn read(self, works: Vec<Work>) -> Vec<Parcel> {
@@ -161,7 +165,8 @@ pub fn split(parcels: Vec<Parcel>) -> VecDeque<Vec<Parcel>> {
     let mut message: Vec<Parcel> = Vec::new();
     let mut bytes = 0;
     for parcel in parcels {
-        let size = parcel.payload.len() + parcel.traceparent.as_ref().map_or(0, String::len);
+        let size = parcel.payload.len()
+            + parcel.trace.as_ref().map_or(0, |trace| trace.context.state.len() + TRACE_BYTES);
         let full = message.len() == limits::ASSIGN_LEASES || bytes + size > MESSAGE_BYTES;
         if full && !message.is_empty() {
             messages.push_back(std::mem::take(&mut message));
@@ -203,7 +208,7 @@ mod tests {
                 max_attempts: 1,
             },
             payload: "x".repeat(bytes),
-            traceparent: None,
+            trace: None,
         }
     }
 

@@ -10,9 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ganger_core::change::{Applied, Batch, Change, Intake, Snapshot};
+use ganger_core::job::JobOptions;
 use ganger_core::message::Work;
+use ganger_core::trace::TraceContext;
 use ganger_core::{JobId, Wall};
-use ganger_proto::Parcel;
+use ganger_proto::{Parcel, Trace};
+use ganger_store::read::StoredJob;
 use ganger_store::{Store, StoreError};
 
 use crate::waiters::ends;
@@ -21,6 +24,8 @@ use crate::waiters::ends;
 pub const CACHE_BYTES: usize = 64 << 20;
 /// What an entry costs besides its texts.
 const ENTRY_BYTES: usize = 128;
+/// What a trace context costs, about, here and on the wire.
+pub(crate) const TRACE_BYTES: usize = 128;
 
 /// Finds the payload of a lease.
 pub struct Payloads {
@@ -41,7 +46,23 @@ pub struct Found {
 
 struct Entry {
     payload: String,
-    traceparent: Option<String>,
+    trace: Option<Box<Carried>>,
+}
+
+/// The trace of a job, until it is known when its lease is sent.
+struct Carried {
+    context: TraceContext,
+    submitted: Wall,
+    occurrence: bool,
+}
+
+impl Carried {
+    fn of(options: &JobOptions, submitted: Wall) -> Option<Box<Carried>> {
+        // Most carry none, and are not looked at further.
+        options.traceparent.as_ref()?;
+        let occurrence = options.schedule.is_some();
+        options.trace().map(|context| Box::new(Carried { context, submitted, occurrence }))
+    }
 }
 
 #[derive(Default)]
@@ -74,11 +95,11 @@ impl Payloads {
             let mut fresh = self.fresh();
             for (job, intake) in submission.jobs.iter().zip(intakes) {
                 if *intake == Intake::Created(job.id) {
-                    let traceparent = job.spec.options.traceparent.clone();
-                    if traceparent.is_some() {
+                    let trace = Carried::of(&job.spec.options, job.created_at);
+                    if trace.is_some() {
                         self.traced.store(true, Ordering::Relaxed);
                     }
-                    fresh.insert(job.id, Entry { payload: job.spec.payload.clone(), traceparent });
+                    fresh.insert(job.id, Entry { payload: job.spec.payload.clone(), trace });
                 }
             }
         }
@@ -97,12 +118,12 @@ impl Payloads {
     ///
     /// # Errors
     /// The assignment itself, for [`Payloads::read`].
-    pub fn at_hand(&self, works: Vec<Work>) -> Result<Vec<Parcel>, Vec<Work>> {
+    pub fn at_hand(&self, works: Vec<Work>, now: Wall) -> Result<Vec<Parcel>, Vec<Work>> {
         let mut fresh = self.fresh();
         if works.iter().any(|work| !fresh.entries.contains_key(&work.job)) {
             return Err(works);
         }
-        let found = |work: Work| fresh.remove(work.job).map(|entry| entry.parcel(work));
+        let found = |work: Work| fresh.remove(work.job).map(|entry| entry.parcel(work, now));
         Ok(works.into_iter().filter_map(found).collect())
     }
 
@@ -126,7 +147,7 @@ impl Payloads {
         let mut found = Found::default();
         for (work, entry) in works.iter().cloned().zip(entries) {
             match entry {
-                Some(entry) => found.parcels.push(entry.parcel(work)),
+                Some(entry) => found.parcels.push(entry.parcel(work, now)),
                 None => found.ended.push(work),
             }
         }
@@ -139,14 +160,14 @@ impl Payloads {
         }
         if self.traced.load(Ordering::Relaxed) {
             let live = self.store.jobs(ids, now).await?.into_iter().filter(|job| job.end.is_none());
-            let entry = |spec: ganger_core::job::JobSpec| Entry {
-                payload: spec.payload,
-                traceparent: spec.options.traceparent,
+            let entry = |job: StoredJob| {
+                let trace = Carried::of(&job.spec.options, job.created_at);
+                (job.id, Entry { payload: job.spec.payload, trace })
             };
-            return Ok(live.map(|job| (job.id, entry(job.spec))).collect());
+            return Ok(live.map(entry).collect());
         }
         let payloads = self.store.payloads(ids).await?;
-        let entry = |payload: String| Entry { payload, traceparent: None };
+        let entry = |payload: String| Entry { payload, trace: None };
         Ok(ids.iter().zip(payloads).filter_map(|(id, p)| Some((*id, entry(p?)))).collect())
     }
 
@@ -158,11 +179,15 @@ impl Payloads {
 
 impl Entry {
     fn bytes(&self) -> usize {
-        ENTRY_BYTES + self.payload.len() + self.traceparent.as_ref().map_or(0, String::len)
+        ENTRY_BYTES + self.payload.len() + self.trace.as_ref().map_or(0, |_| TRACE_BYTES)
     }
 
-    fn parcel(self, work: Work) -> Parcel {
-        Parcel { work, payload: self.payload, traceparent: self.traceparent }
+    fn parcel(self, work: Work, now: Wall) -> Parcel {
+        let trace = self.trace.map(|carried| {
+            let Carried { context, submitted, occurrence } = *carried;
+            Box::new(Trace { context, waited: now.since(submitted), occurrence })
+        });
+        Parcel { work, payload: self.payload, trace }
     }
 }
 
@@ -201,7 +226,7 @@ mod tests {
     }
 
     fn entry(bytes: usize) -> Entry {
-        Entry { payload: "x".repeat(bytes - ENTRY_BYTES), traceparent: None }
+        Entry { payload: "x".repeat(bytes - ENTRY_BYTES), trace: None }
     }
 
     fn fresh(limit: usize) -> Fresh {

@@ -15,6 +15,7 @@ mod failures;
 mod histogram;
 mod job_events;
 mod limits;
+mod listening;
 mod operations;
 mod related;
 mod run;
@@ -53,6 +54,7 @@ use crate::gateway::Gateway;
 use crate::ids::JobIds;
 use crate::inbox::Inbox;
 use crate::operations::Operations;
+use crate::trace::Enqueue;
 use crate::waiters::Waiters;
 use crate::writer::Busy;
 
@@ -178,11 +180,18 @@ impl Service {
     ///
     /// # Errors
     /// A queue drains, the store refuses, too much waits, or the answer does not come in time.
-    pub async fn submit(&self, idempotency: Option<Idempotency>, jobs: Vec<JobSpec>) -> Answer<Submitted> {
-        match (&self.0.accelerator, idempotency) {
+    pub async fn submit(
+        &self,
+        idempotency: Option<Idempotency>,
+        mut jobs: Vec<JobSpec>,
+    ) -> Answer<Submitted> {
+        let span = Enqueue::begin(jobs.iter_mut());
+        let answer = match (&self.0.accelerator, idempotency) {
             (Some(accelerator), Some(key)) => accelerator.submit(self, key, jobs).await,
             (_, idempotency) => self.ask_submit(idempotency, jobs).await,
-        }
+        };
+        span.answered(&answer);
+        answer
     }
 
     /// A job, live or final.
@@ -403,16 +412,6 @@ impl Service {
         self.look(|c, _| c.stats()).await
     }
 
-    /// Events from now on. A receiver that is too slow is told how many it missed.
-    #[must_use]
-    pub fn events(&self) -> broadcast::Receiver<Arc<Run>> {
-        match self.0.events.upgrade() {
-            Some(events) => events.subscribe(),
-            // The leader has ended: a channel that is closed says so.
-            None => broadcast::channel(1).1,
-        }
-    }
-
     /// The checks of `/readyz`.
     pub async fn readiness(&self) -> Vec<Check> {
         self.checks().await
@@ -446,12 +445,6 @@ impl Service {
         self.0.streams.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// What the coordinator's thread is doing.
-    #[must_use]
-    pub fn phase(&self) -> watch::Receiver<Phase> {
-        self.0.phase.clone()
-    }
-
     /// Resolves when the server begins to stop.
     pub async fn stopping(&self) {
         // An error means that the server is gone altogether.
@@ -462,29 +455,6 @@ impl Service {
     #[must_use]
     pub fn accelerator(&self) -> Option<&Accelerator> {
         self.0.accelerator.as_ref()
-    }
-
-    /// Whether this server leads.
-    #[must_use]
-    pub fn leads(&self) -> bool {
-        matches!(*self.0.phase.borrow(), Phase::Leading(_))
-    }
-
-    /// Whether this server knows what happens: it leads, or hears of whoever does.
-    #[must_use]
-    pub fn knows_events(&self) -> bool {
-        self.leads() || self.0.accelerator.as_ref().is_some_and(Accelerator::feed_is_up)
-    }
-
-    /// Resolves when whoever listens here must go elsewhere: it led and is deposed, or it does not hear the leader any more.
-    pub async fn knows_events_no_more(&self) {
-        let mut phase = self.0.phase.clone();
-        if self.leads() {
-            // An error means that the leader has ended.
-            let _ = phase.wait_for(|phase| !matches!(phase, Phase::Leading(_))).await;
-        } else if let Some(accelerator) = &self.0.accelerator {
-            accelerator.feed_ends().await;
-        }
     }
 
     /// An id for a job that is submitted by another way than [`Service::submit`].

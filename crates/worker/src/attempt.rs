@@ -12,12 +12,14 @@ use ganger_core::outcome::Report;
 use ganger_core::{Fence, Mono};
 use tokio::runtime;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, Span};
 
 use crate::clock::Clock;
 use crate::context::Ctx;
 use crate::desk::Shared;
 use crate::error::JobError;
 use crate::handler::Handler;
+use crate::trace;
 
 /// Attempts that one task runs before it lets others have its thread.
 const WITHOUT_PAUSE: u32 = 32;
@@ -42,8 +44,11 @@ pub(crate) fn begin(runtime: &runtime::Handle, start: Start) {
         while let Some(Start { handler, ctx, payload, abort, mut end }) = next {
             // Waiting for a thread of the runtime is not running, and prefetch goes by the time that kinds run.
             end.started = end.clock.mono();
-            let report = run(handler, ctx, payload, abort).await;
-            let (start, more) = end.report(report);
+            let span = trace::process(ctx.work(), ctx.trace());
+            let report = run(handler, ctx.clone(), payload, abort).instrument(span.clone()).await;
+            let settle = trace::ended(&span, ctx.work(), &report, ctx.cancel_reason());
+            drop(span);
+            let (start, more) = end.report(report, settle);
             more.into_iter().for_each(|start| begin(&others, start));
             next = start;
             without_pause += 1;
@@ -69,7 +74,8 @@ pub(crate) async fn run(handler: Handler, ctx: Ctx, payload: String, abort: Canc
         }
         Handler::Blocking(handler) => {
             let ctx = ctx.clone();
-            let running = tokio::task::spawn_blocking(move || handler(ctx, payload));
+            let span = Span::current();
+            let running = tokio::task::spawn_blocking(move || span.in_scope(|| handler(ctx, payload)));
             match running.await {
                 Ok(outcome) => Ok(outcome),
                 Err(error) if error.is_panic() => Err(error.into_panic()),
@@ -116,9 +122,9 @@ impl End {
     }
 
     /// What the handler came to. Tells what this task, and others, can do next.
-    fn report(mut self, report: Report) -> (Option<Start>, Vec<Start>) {
+    fn report(mut self, report: Report, settle: Span) -> (Option<Start>, Vec<Start>) {
         match self.shared.take() {
-            Some(shared) => shared.ended(self.fence, report, self.started),
+            Some(shared) => shared.ended(self.fence, report, self.started, settle),
             None => (None, Vec::new()),
         }
     }

@@ -13,6 +13,7 @@ use ganger_core::JobId;
 use ganger_core::dependency::{Dependency, OnDead};
 use ganger_core::job::{JobSpec, State};
 use ganger_core::name::NameError;
+use ganger_core::trace::TraceContext;
 use ganger_proto::v1::{self, jobs_client::JobsClient};
 use ganger_proto::{DecodeError, MESSAGE_BYTES};
 use serde::Serialize;
@@ -26,6 +27,7 @@ use crate::backoff::Backoff;
 use crate::clock;
 use crate::credential::Credential;
 use crate::job::Job;
+use crate::trace;
 
 /// Delays between tries while the server is away.
 const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
@@ -166,6 +168,7 @@ impl Client {
             .spec()
             .map_err(|(what, text, cause)| ClientError::Name { what, text: text.into(), cause })
             .and_then(|mut spec| {
+                spec.options.carry(trace::current());
                 spec.payload = serde_json::to_string(&payload)
                     .map_err(|cause| ClientError::Json { what: "payload", cause })?;
                 Ok(spec)
@@ -284,9 +287,10 @@ impl<R> Enqueue<R> {
         self.with(|spec| spec.depends_on.push(Dependency { job, on_dead }))
     }
 
-    /// W3C trace context to hand to the handler.
+    /// W3C trace context to hand to the handler, instead of the one of the present span.
     pub fn traceparent(self, traceparent: impl Into<String>) -> Enqueue<R> {
-        self.with(|spec| spec.options.traceparent = Some(traceparent.into()))
+        let trace = TraceContext::read(Some(&traceparent.into()), None);
+        self.with(|spec| spec.options.carry(trace))
     }
 
     /// Same key, same job, for 24 hours; a fresh one if not given.

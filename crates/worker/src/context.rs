@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use ganger_core::message::{CancelWhy, Work};
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::{Fence, JobId};
+use ganger_proto::Trace;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +16,7 @@ use crate::clock;
 use crate::desk::Shared;
 use crate::error::JobError;
 use crate::parents::Parent;
+use crate::trace;
 
 /// One attempt, as its handler sees it. Cheap to clone and to send to other threads.
 #[derive(Clone)]
@@ -22,6 +24,8 @@ pub struct Ctx(Arc<Inner>);
 
 struct Inner {
     work: Work,
+    trace: Option<Box<Trace>>,
+    /// Of the trace, as text.
     traceparent: Option<String>,
     deadline: Option<Instant>,
     cancel: CancellationToken,
@@ -38,14 +42,15 @@ struct Inner {
 impl Ctx {
     pub(crate) fn new(
         work: Work,
-        traceparent: Option<String>,
+        trace: Option<Box<Trace>>,
         bell: Arc<Notify>,
         client: Option<Client>,
     ) -> Ctx {
         let deadline = work.timeout.and_then(|timeout| clock::instant().checked_add(timeout));
         Ctx(Arc::new(Inner {
             work,
-            traceparent,
+            traceparent: trace.as_ref().map(|trace| trace.context.parent.to_string()),
+            trace,
             deadline,
             cancel: CancellationToken::new(),
             why: OnceLock::new(),
@@ -104,10 +109,29 @@ impl Ctx {
         self.0.work.fence
     }
 
-    /// W3C trace context of whoever submitted the job.
+    /// W3C trace context of whoever submitted the job, the same for every attempt. Where spans are collected, the
+    /// handler runs in a span of its own, which is the current one of `tracing` and of OpenTelemetry.
     #[must_use]
     pub fn traceparent(&self) -> Option<&str> {
         self.0.traceparent.as_deref()
+    }
+
+    /// The `tracestate` that came with it.
+    #[must_use]
+    pub fn tracestate(&self) -> Option<&str> {
+        self.0.trace.as_ref().map(|trace| trace.context.state.as_str()).filter(|state| !state.is_empty())
+    }
+
+    /// `traceparent` and `tracestate` for what the handler calls: of its own span if there is one, else of whoever
+    /// submitted the job. Call it where the handler runs. The second is empty if there is none.
+    #[must_use]
+    pub fn trace_to_pass_on(&self) -> Option<(String, String)> {
+        let of_job = || self.0.trace.as_ref().map(|trace| trace.context.clone());
+        trace::current().or_else(of_job).map(|context| (context.parent.to_string(), context.state))
+    }
+
+    pub(crate) fn trace(&self) -> Option<&Trace> {
+        self.0.trace.as_deref()
     }
 
     /// The jobs that this one waited for, oldest first. Asked of the server when it is called; the results of each are

@@ -18,6 +18,7 @@ use ganger_core::{Fence, Mono};
 use ganger_proto::Parcel;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 use crate::attempt::{End, Start};
 use crate::client::Client;
@@ -28,6 +29,7 @@ use crate::registry::Registry;
 use crate::running::Running;
 use crate::status::Status;
 use crate::threads::{Grant, Threads};
+use crate::trace::Settling;
 
 /// Log texts of attempts that ended while there was no connection.
 const LATE_LOGS: usize = 64;
@@ -43,10 +45,11 @@ pub(crate) struct Shared {
 pub(crate) struct Desk {
     pub(crate) session: Session,
     pub(crate) threads: Threads,
-    pub(crate) held: HashMap<Fence, Parcel>,
+    pub(crate) held: HashMap<Fence, Held>,
     pub(crate) running: Running,
     pub(crate) outbox: Outbox,
     pub(crate) late_logs: VecDeque<ToLeader>,
+    pub(crate) settling: Settling,
     /// What only the session's thread can do.
     pub(crate) undone: Vec<Act>,
     /// When the session's thread wakes by itself.
@@ -58,6 +61,12 @@ pub(crate) struct Desk {
     pub(crate) chatter: Arc<Notify>,
     /// For handlers that ask about other jobs.
     pub(crate) client: Option<Client>,
+}
+
+/// A lease that waits for its threads.
+pub(crate) struct Held {
+    pub(crate) parcel: Parcel,
+    pub(crate) since: Mono,
 }
 
 impl Shared {
@@ -87,8 +96,10 @@ impl Shared {
         fence: Fence,
         report: Report,
         started: Mono,
+        settle: Span,
     ) -> (Option<Start>, Vec<Start>) {
         let mut desk = self.lock();
+        desk.settling.insert(fence, settle);
         let (now, was_ready) = (desk.clock.mono(), desk.outbox.is_ready());
         desk.ended(now, fence, report, now.since(started));
         let next = desk.start_next(self, now);
@@ -164,28 +175,31 @@ impl Desk {
     /// The next piece of work whose threads are free; it counts as running.
     fn start_next(&mut self, shared: &Arc<Shared>, now: Mono) -> Option<Start> {
         while let Some((fence, grant)) = self.threads.next() {
-            let parcel = self.held.remove(&fence).filter(|_| self.session.try_start(now, fence));
+            let held = self.held.remove(&fence).filter(|_| self.session.try_start(now, fence));
             // Withdrawn or lapsed meanwhile: the state machine hands it back.
-            let Some(parcel) = parcel else {
+            let Some(held) = held else {
                 self.threads.release(grant);
                 continue;
             };
-            if let Some(start) = self.start(shared, now, parcel, grant) {
+            if let Some(start) = self.start(shared, now, held, grant) {
                 return Some(start);
             }
         }
         None
     }
 
-    fn start(&mut self, shared: &Arc<Shared>, now: Mono, parcel: Parcel, grant: Grant) -> Option<Start> {
-        let Parcel { work, payload, traceparent } = parcel;
+    fn start(&mut self, shared: &Arc<Shared>, now: Mono, held: Held, grant: Grant) -> Option<Start> {
+        let Parcel { work, payload, mut trace } = held.parcel;
+        if let Some(trace) = &mut trace {
+            trace.waited = trace.waited.saturating_add(now.since(held.since));
+        }
         let Some(handler) = self.registry.get(&work.kind).cloned() else {
             self.threads.release(grant);
             let report = Report::Error(format!("this worker has no handler for kind `{}`", work.kind));
             self.report(now, work.fence, report, Duration::ZERO);
             return None;
         };
-        let ctx = Ctx::new(work, traceparent, self.chatter.clone(), self.client.clone())
+        let ctx = Ctx::new(work, trace, self.chatter.clone(), self.client.clone())
             .with_desk(Arc::downgrade(shared));
         let abort = CancellationToken::new();
         self.status.started(&ctx);
@@ -240,6 +254,7 @@ pub(crate) mod tests {
             running: Running::default(),
             outbox: Outbox::default(),
             late_logs: VecDeque::new(),
+            settling: Settling::default(),
             undone: Vec::new(),
             wakes_at: clock.mono() + ttl,
             clock,
@@ -263,7 +278,8 @@ pub(crate) mod tests {
         });
         for work in works.clone() {
             desk.threads.queue(work.fence, 1);
-            desk.held.insert(work.fence, Parcel { work, payload: "null".into(), traceparent: None });
+            let parcel = Parcel { work, payload: "null".into(), trace: None };
+            desk.held.insert(parcel.work.fence, Held { parcel, since: now });
         }
         desk.session.receive(now, stream, ToWorker::Assign(works.collect()), &mut acts);
         Shared::new(desk)

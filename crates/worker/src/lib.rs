@@ -42,6 +42,7 @@ mod session;
 mod status;
 pub mod supervisor;
 mod threads;
+mod trace;
 mod wire;
 mod worker;
 

@@ -43,6 +43,7 @@ use crate::registry::Registry;
 use crate::running::{Alarm, Running};
 use crate::status::Status;
 use crate::threads::Threads;
+use crate::trace::Settling;
 use crate::wire::{Broken, Wire, WireEvent};
 use work::keep_offered;
 
@@ -155,6 +156,7 @@ impl Driver {
             running: Running::default(),
             outbox: Outbox::default(),
             late_logs: VecDeque::new(),
+            settling: Settling::default(),
             undone: Vec::new(),
             wakes_at: Mono::default(),
             clock,
@@ -295,7 +297,7 @@ impl Driver {
                 let now = self.clock.mono();
                 let mut acts = Vec::new();
                 desk.session.receive(now, self.stream, ToWorker::Assign(works), &mut acts);
-                keep_offered(&mut desk.held, parcels, &acts);
+                keep_offered(&mut desk.held, parcels, &acts, now);
                 self.perform(desk, acts);
                 return;
             }
@@ -303,16 +305,12 @@ impl Driver {
         let now = self.clock.mono();
         let was_open = desk.session.is_open();
         let mut acts = Vec::new();
+        if let ToWorker::Ack(fences) = &message {
+            desk.settling.acknowledged(fences);
+        }
         desk.session.receive(now, self.stream, message, &mut acts);
         if !was_open && desk.session.is_open() {
-            self.redial.reset();
-            self.denied = false;
-            // Before the results: the log of an attempt that is over is not taken any more.
-            for log in std::mem::take(&mut desk.late_logs) {
-                desk.outbox.push(now, log);
-            }
-            self.chatter_at = Some(now);
-            self.stand(desk, None);
+            self.welcomed(desk, now);
         }
         self.perform(desk, acts);
     }
@@ -425,6 +423,7 @@ impl Driver {
         let (old, new) = (desk.session.id(), clock::fresh_session());
         tracing::warn!(session.id = %old, "session {old} was closed by the server; going on as {new}");
         desk.session = desk.session.clone().reborn(new);
+        desk.settling.lost();
         self.announce(desk);
         self.reconnect(desk, Broken::Away("the server closed the session".into()));
     }

@@ -14,7 +14,9 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::compat::{self, CompatFlags};
-use crate::config::{Config, EXEC_TOKEN_FILE, Grace, Key, Layer, Listens, Origin, Place, ServerUrl};
+use crate::config::{
+    Config, EXEC_TOKEN_FILE, Grace, Key, Layer, Listens, Origin, OtlpChoice, Place, ServerUrl,
+};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
@@ -58,6 +60,10 @@ pub(crate) struct Dev {
     /// Run no commands, not even for this user
     #[arg(long)]
     no_exec: bool,
+    /// Send spans to the OpenTelemetry collector at this address, over gRPC; `off` overrides the environment [env:
+    /// GANGER_OTLP, OTEL_EXPORTER_OTLP_ENDPOINT]
+    #[arg(long, value_name = "URL")]
+    otlp: Option<OtlpChoice>,
     /// How long running jobs may finish when it stops [default: 30s] [env: GANGER_GRACE]
     #[arg(long, value_name = "DURATION")]
     grace: Option<Grace>,
@@ -152,6 +158,7 @@ impl Dev {
         let workers: Vec<String> = self.workers.iter().map(ToString::to_string).collect();
         layer.set(Key::Workers, (!workers.is_empty()).then(|| workers.join(",")));
         layer.set(Key::Grace, self.grace);
+        layer.set(Key::Otlp, self.otlp.as_ref());
         self.data.as_deref()
     }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::compat::{self, CompatFlags};
 use super::redis::RedisFlags;
 use super::tls::{self, TlsFlags};
-use crate::config::{Config, HostNames, Key, Layer, Listens, Place, RawStore, ServerUrl, Switch};
+use crate::config::{Config, HostNames, Key, Layer, Listens, OtlpChoice, Place, RawStore, ServerUrl, Switch};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
@@ -65,6 +65,10 @@ pub(crate) struct Serve {
     /// How often the leader compares its memory with the store [default: 10m]
     #[arg(long, value_name = "DURATION", value_parser = reconcile_every)]
     reconcile_every: Option<Duration>,
+    /// Send spans to the OpenTelemetry collector at this address, over gRPC; `off` overrides the environment [env:
+    /// GANGER_OTLP, OTEL_EXPORTER_OTLP_ENDPOINT]
+    #[arg(long, value_name = "URL")]
+    otlp: Option<OtlpChoice>,
     #[command(flatten)]
     tls: TlsFlags,
     #[command(flatten)]
@@ -161,6 +165,7 @@ impl Serve {
         layer.set(Key::Auth, self.auth);
         let hosts: Vec<String> = self.allow_host.iter().map(ToString::to_string).collect();
         layer.set(Key::AllowHost, (!hosts.is_empty()).then(|| hosts.join(",")));
+        layer.set(Key::Otlp, self.otlp.as_ref());
         self.tls.settings(layer);
         self.redis.settings(layer);
         self.data.as_deref()

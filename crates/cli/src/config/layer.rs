@@ -46,6 +46,8 @@ pub(crate) enum Key {
     LogFormat,
     /// Which logs are written.
     Log,
+    /// Where spans are sent.
+    Otlp,
     /// Whether a server asks who calls.
     Auth,
     /// What the server is shown.
@@ -82,7 +84,7 @@ pub(crate) enum Key {
 
 impl Key {
     /// Every key, in the order of `ganger config show`.
-    pub(crate) const ALL: [Key; 33] = [
+    pub(crate) const ALL: [Key; 34] = [
         Key::Url,
         Key::Listen,
         Key::Data,
@@ -100,6 +102,7 @@ impl Key {
         Key::Color,
         Key::LogFormat,
         Key::Log,
+        Key::Otlp,
         Key::Auth,
         Key::Token,
         Key::TokenFile,
@@ -138,6 +141,7 @@ impl Key {
             Key::Color => "color",
             Key::LogFormat => "log_format",
             Key::Log => "log",
+            Key::Otlp => "otlp",
             Key::Auth => "auth",
             Key::Token => "token",
             Key::TokenFile => "token_file",
@@ -177,6 +181,7 @@ impl Key {
             Key::Color => "GANGER_COLOR",
             Key::LogFormat => "GANGER_LOG_FORMAT",
             Key::Log => "GANGER_LOG",
+            Key::Otlp => "GANGER_OTLP",
             Key::Auth => "GANGER_AUTH",
             Key::Token => "GANGER_TOKEN",
             Key::TokenFile => "GANGER_TOKEN_FILE",
@@ -215,6 +220,7 @@ impl Key {
             Key::Output => Some("--output"),
             Key::Color => Some("--color"),
             Key::LogFormat => Some("--log"),
+            Key::Otlp => Some("--otlp"),
             Key::Grace => Some("--grace"),
             Key::Compat => Some("--compat"),
             Key::CompatOpen => Some("--compat-open"),
@@ -315,6 +321,7 @@ struct File {
     color: Option<String>,
     log_format: Option<String>,
     log: Option<String>,
+    otlp: Option<String>,
     auth: Option<String>,
     token: Option<String>,
     token_file: Option<String>,
@@ -365,6 +372,7 @@ impl From<File> for Layer {
         layer.set(Key::Color, file.color);
         layer.set(Key::LogFormat, file.log_format);
         layer.set(Key::Log, file.log);
+        layer.set(Key::Otlp, file.otlp);
         layer.set(Key::Auth, file.auth);
         layer.set(Key::Token, file.token);
         layer.set(Key::TokenFile, file.token_file);

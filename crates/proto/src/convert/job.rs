@@ -7,6 +7,7 @@ use ganger_core::dependency::{self, Dependency, OnDead};
 use ganger_core::job::{Fallback, JobOptions, JobSpec};
 use ganger_core::limits;
 use ganger_core::retry::RetryPolicy;
+use ganger_core::trace::TraceContext;
 
 use super::DecodeError;
 use super::parts::{self, at_most, duration_to_wire, moment_to_wire};
@@ -43,6 +44,7 @@ impl From<JobSpec> for v1::NewJob {
             unique_for: Some(duration_to_wire(o.unique_for)),
             tags: o.tags,
             traceparent: o.traceparent.unwrap_or_default(),
+            tracestate: o.tracestate.unwrap_or_default(),
             concurrency_key: o.concurrency_key.unwrap_or_default(),
             fair_key: o.fair_key.unwrap_or_default(),
             fair_weight: o.fair_weight.into(),
@@ -57,7 +59,7 @@ impl TryFrom<v1::NewJob> for JobSpec {
 
     fn try_from(wire: v1::NewJob) -> Result<JobSpec, DecodeError> {
         at_most("require", wire.require.len(), limits::LABELS, "labels")?;
-        let spec = JobSpec {
+        let mut spec = JobSpec {
             kind: parts::name("kind", &wire.kind)?,
             queue: match wire.queue.as_str() {
                 "" => Default::default(),
@@ -89,13 +91,16 @@ impl TryFrom<v1::NewJob> for JobSpec {
                     held => duration_or("unique_for", held, Duration::ZERO)?,
                 },
                 tags: wire.tags,
-                traceparent: (!wire.traceparent.is_empty()).then_some(wire.traceparent),
+                // Taken below.
+                traceparent: None,
+                tracestate: None,
                 concurrency_key: (!wire.concurrency_key.is_empty()).then_some(wire.concurrency_key),
                 fair_key: (!wire.fair_key.is_empty()).then_some(wire.fair_key),
                 fair_weight: fair_weight(wire.fair_weight)?,
                 schedule: None,
             },
         };
+        spec.options.carry(TraceContext::read(Some(&wire.traceparent), Some(&wire.tracestate)));
         spec.check().map_err(|e| DecodeError::bad(e.field, e.problem))?;
         Ok(spec)
     }

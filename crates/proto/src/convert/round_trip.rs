@@ -8,6 +8,7 @@ use ganger_core::job::{Fallback, JobOptions, JobSpec};
 use ganger_core::message::{AttemptReport, CancelWhy, Hello, ToLeader, ToWorker, Work};
 use ganger_core::outcome::Report;
 use ganger_core::retry::RetryPolicy;
+use ganger_core::trace::{Parent, TraceContext};
 use ganger_core::{Fence, JobId, SessionId, Term, Wall, limits};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -117,6 +118,23 @@ fn to_leader() -> impl Strategy<Value = ToLeader> {
 }
 
 prop_compose! {
+    fn trace_context()(
+        trace_id in 1..=u128::MAX,
+        span_id in 1..=u64::MAX,
+        flags: u8,
+        state in "([a-z]{1,9}=[a-z0-9]{1,9})?",
+    ) -> TraceContext {
+        TraceContext { parent: Parent { trace_id, span_id, flags }, state }
+    }
+}
+
+prop_compose! {
+    fn trace()(context in trace_context(), waited in duration(), occurrence: bool) -> Trace {
+        Trace { context, waited, occurrence }
+    }
+}
+
+prop_compose! {
     fn parcel()(
         job in job(),
         fence in fence(),
@@ -127,13 +145,13 @@ prop_compose! {
         timeout in option::of(duration()),
         max_attempts: u32,
         payload in ".{1,60}",
-        traceparent in option::of("[0-9a-f-]{1,55}"),
+        trace in option::of(trace()),
     ) -> Parcel {
         let (kind, queue) = (kind.parse().unwrap(), queue.parse().unwrap());
         Parcel {
             work: Work { job, fence, attempt, threads, kind, queue, timeout, max_attempts },
             payload,
-            traceparent,
+            trace: trace.map(Box::new),
         }
     }
 }
@@ -173,9 +191,9 @@ prop_compose! {
         unique_for in unique_for(),
         tags in vec("[a-z]{1,9}", 0..4),
         (concurrency_key, fair_key) in (option::of("[a-z]{1,9}"), option::of("[a-z]{1,9}")),
-        fair_weight in 1..=limits::FAIR_WEIGHT,
+        (fair_weight, trace) in (1..=limits::FAIR_WEIGHT, option::of(trace_context())),
     ) -> JobOptions {
-        JobOptions {
+        let mut options = JobOptions {
             threads,
             min_threads: 1,
             fallback: if single { Fallback::Single } else { Fallback::Widest },
@@ -189,11 +207,14 @@ prop_compose! {
             unique_for,
             tags,
             traceparent: None,
+            tracestate: None,
             concurrency_key,
             fair_key,
             fair_weight,
             schedule: None,
-        }
+        };
+        options.carry(trace);
+        options
     }
 }
 

@@ -2,9 +2,10 @@
 
 use ganger_core::limits;
 use ganger_core::message::{CancelWhy, ToWorker, Work};
+use ganger_core::trace::TraceContext;
 
 use super::parts::{self, at_most, duration_to_wire, uuid_to_wire};
-use super::{DecodeError, Down, Parcel};
+use super::{DecodeError, Down, Parcel, Trace};
 use crate::v1::{self, cancel::Why, to_worker::Message};
 
 impl From<Down> for v1::ToWorker {
@@ -30,7 +31,7 @@ fn plain(message: ToWorker) -> Message {
         }),
         ToWorker::Pong { number } => Message::Pong(v1::Pong { number }),
         ToWorker::Assign(works) => {
-            let bare = |work| Parcel { work, payload: "null".into(), traceparent: None };
+            let bare = |work| Parcel { work, payload: "null".into(), trace: None };
             assign(works.into_iter().map(bare).collect())
         }
         ToWorker::Ack(fences) => {
@@ -89,6 +90,7 @@ impl TryFrom<v1::ToWorker> for Down {
 impl From<Parcel> for v1::Work {
     fn from(parcel: Parcel) -> v1::Work {
         let work = parcel.work;
+        let trace = parcel.trace.map(|trace| *trace);
         v1::Work {
             job: uuid_to_wire(work.job.uuid()),
             fence: Some(work.fence.into()),
@@ -99,7 +101,10 @@ impl From<Parcel> for v1::Work {
             payload: parcel.payload,
             timeout: work.timeout.map(duration_to_wire),
             max_attempts: work.max_attempts,
-            traceparent: parcel.traceparent.unwrap_or_default(),
+            traceparent: trace.as_ref().map(|trace| trace.context.parent.to_string()).unwrap_or_default(),
+            waited: trace.as_ref().map(|trace| duration_to_wire(trace.waited)),
+            occurrence: trace.as_ref().is_some_and(|trace| trace.occurrence),
+            tracestate: trace.map(|trace| trace.context.state).unwrap_or_default(),
         }
     }
 }
@@ -114,7 +119,6 @@ impl TryFrom<v1::Work> for Parcel {
 
 /// Reads one lease. Most of an assignment have the names of the one before, which are then shared.
 fn parcel(wire: v1::Work, before: Option<&Work>) -> Result<Parcel, DecodeError> {
-    at_most("work.traceparent", wire.traceparent.len(), limits::TRACE_BYTES, "bytes")?;
     Ok(Parcel {
         work: Work {
             job: parts::job_id_from_wire(&wire.job)?,
@@ -132,9 +136,19 @@ fn parcel(wire: v1::Work, before: Option<&Work>) -> Result<Parcel, DecodeError> 
             timeout: wire.timeout.map(|t| parts::duration("work.timeout", t)).transpose()?,
             max_attempts: wire.max_attempts,
         },
+        trace: trace(&wire.traceparent, &wire.tracestate, wire.waited, wire.occurrence),
         payload: if wire.payload.is_empty() { "null".into() } else { wire.payload },
-        traceparent: (!wire.traceparent.is_empty()).then_some(wire.traceparent),
     })
+}
+
+fn trace(
+    traceparent: &str,
+    tracestate: &str,
+    waited: Option<prost_types::Duration>,
+    occurrence: bool,
+) -> Option<Box<Trace>> {
+    let context = TraceContext::read(Some(traceparent), Some(tracestate))?;
+    Some(Box::new(Trace { context, waited: parts::duration_clamped(waited), occurrence }))
 }
 
 impl From<CancelWhy> for Why {

@@ -251,8 +251,17 @@ pub struct Work {
     pub timeout: ::core::option::Option<::prost_types::Duration>,
     #[prost(uint32, tag = "9")]
     pub max_attempts: u32,
+    /// W3C trace context of whoever submitted the job; empty: it had none, and the next three say nothing.
     #[prost(string, tag = "10")]
     pub traceparent: ::prost::alloc::string::String,
+    #[prost(string, tag = "11")]
+    pub tracestate: ::prost::alloc::string::String,
+    /// From the submission until this was sent. With what the worker adds, it says whether the attempt is prompt.
+    #[prost(message, optional, tag = "12")]
+    pub waited: ::core::option::Option<::prost_types::Duration>,
+    /// A schedule made the job.
+    #[prost(bool, tag = "13")]
+    pub occurrence: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Ack {
@@ -748,6 +757,7 @@ pub struct NewJob {
     pub unique_for: ::core::option::Option<::prost_types::Duration>,
     #[prost(string, repeated, tag = "17")]
     pub tags: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// W3C trace context of whoever submits it; the metadata of those names do as well. What is not valid is ignored.
     #[prost(string, tag = "18")]
     pub traceparent: ::prost::alloc::string::String,
     /// Jobs of its queue with the same key share the limits of the queue's keys, and wait while the key is closed.
@@ -759,6 +769,8 @@ pub struct NewJob {
     /// The share of its owner, from 1 to 1000. 0: the default of 1.
     #[prost(uint32, tag = "21")]
     pub fair_weight: u32,
+    #[prost(string, tag = "22")]
+    pub tracestate: ::prost::alloc::string::String,
     /// It is blocked until these are final. At most 1,000.
     #[prost(message, repeated, tag = "30")]
     pub depends_on: ::prost::alloc::vec::Vec<Parent>,

@@ -15,6 +15,7 @@ use ganger_store::redis::ingest::{BufferedJob, NotBuffered};
 use super::Accelerator;
 use super::drain::Settled;
 use crate::service::{Answer, Service, ServiceError};
+use crate::trace::Enqueue;
 
 /// Nobody waits longer for a job that the buffer may have taken to be in the store.
 const SETTLED_WITHIN: Duration = Duration::from_secs(5);
@@ -35,10 +36,12 @@ impl Accelerator {
     ///
     /// # Errors
     /// It is not known whether they were taken in.
-    pub(crate) async fn buffer(&self, service: &Service, specs: Vec<JobSpec>) -> Answer<Taken> {
+    pub(crate) async fn buffer(&self, service: &Service, mut specs: Vec<JobSpec>) -> Answer<Taken> {
         if specs.iter().any(|spec| spec.options.unique_key.is_some() || !spec.depends_on.is_empty()) {
             return Ok(Taken::Not(specs));
         }
+        // Whoever submits what is not taken here is inside it.
+        let _span = Enqueue::begin(specs.iter_mut());
         let jobs: Vec<BufferedJob> =
             specs.into_iter().map(|spec| BufferedJob { id: service.next_job_id(), spec }).collect();
         let ids = jobs.iter().map(|job| job.id).collect();

@@ -95,6 +95,9 @@ pub struct JobBody {
     /// Trace of whoever submitted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<String>,
+    /// What tracing systems added to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracestate: Option<String>,
     /// The schedule that made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<OriginBody>,

@@ -205,6 +205,7 @@ fn template(spec: &JobSpec) -> NewJobRequest {
         unique_for,
         tags,
         traceparent,
+        tracestate,
         concurrency_key,
         fair_key,
         fair_weight,
@@ -240,6 +241,7 @@ fn template(spec: &JobSpec) -> NewJobRequest {
         fair_weight: Some(*fair_weight).filter(|weight| *weight != usual.fair_weight),
         tags: Some(tags.clone()).filter(|tags| !tags.is_empty()),
         traceparent: traceparent.clone(),
+        tracestate: tracestate.clone(),
         max_lost: Some(*max_lost).filter(|most| *most != usual.max_lost),
         durability: None,
         // A schedule makes many jobs, and one cannot wait for them.

@@ -93,9 +93,12 @@ pub struct NewJobRequest {
     /// For finding it again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
-    /// W3C `traceparent` of whoever submits it; the header of that name does as well.
+    /// W3C `traceparent` of whoever submits it; the header of that name does as well. One that is not valid is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<String>,
+    /// The `tracestate` that belongs to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tracestate: Option<String>,
     /// Workers lost in a row before it is quarantined as dead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_lost: Option<u32>,

@@ -10,6 +10,7 @@ use ganger_core::Wall;
 use ganger_core::job::{JobSpec, State};
 use ganger_core::limits;
 use ganger_core::name::Kind;
+use ganger_core::trace::TraceContext;
 use ganger_proto::dts;
 use ganger_proto::dts::client_service_server::ClientService;
 use ganger_store::read::StoredJob;
@@ -19,7 +20,7 @@ use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::exec_allowed;
-use super::intake::Key;
+use super::intake::{self, Key};
 use super::jobs::{Asked, JobsDoor, Submission};
 use super::status::status;
 use crate::http::problem::{Code, Problem};
@@ -44,6 +45,7 @@ impl ClientService for DtsDoor {
     ) -> Result<Response<dts::ScheduleTaskResponse>, Status> {
         self.may_run_commands(request.metadata())?;
         let key = Key::of("", request.metadata());
+        let trace = intake::trace(request.metadata());
         let dts::ScheduleTaskRequest { scheduled_at, command } = request.into_inner();
         if command.trim().is_empty() {
             return Err(Status::invalid_argument("`command` is empty"));
@@ -53,7 +55,7 @@ impl ClientService for DtsDoor {
         let run_at: Wall = scheduled_at.parse().map_err(wrong)?;
         let mut spec = exec(&json!({ "shell": command }))?;
         spec.run_at = Some(run_at);
-        let task_id = self.submit(key, "dts.ScheduleTask", spec).await?;
+        let task_id = self.submit(key, trace, "dts.ScheduleTask", spec).await?;
         let scheduled_at = run_at.0.div_euclid(1_000_000);
         Ok(Response::new(dts::ScheduleTaskResponse { task_id, scheduled_at, command }))
     }
@@ -78,13 +80,14 @@ impl ClientService for DtsDoor {
     ) -> Result<Response<dts::FileTransferResponse>, Status> {
         self.may_run_commands(request.metadata())?;
         let key = Key::of("", request.metadata());
+        let trace = intake::trace(request.metadata());
         let (filename, content) = collected(request.into_inner()).await?;
         let bytes = content.len();
         let script = String::from_utf8(content)
             .map_err(|_| Status::invalid_argument("the file is not UTF-8 text, so it is no script"))?;
         let mut spec = exec(&json!({ "argv": interpreter(&script)?, "stdin": script }))?;
         spec.options.tags = vec![format!("file:{filename}")];
-        let file_id = self.submit(key, "dts.TransferFile", spec).await?;
+        let file_id = self.submit(key, trace, "dts.TransferFile", spec).await?;
         let message = format!("{filename} was taken in, {bytes} bytes; it runs as task {file_id}");
         Ok(Response::new(dts::FileTransferResponse { success: true, message, file_id }))
     }
@@ -100,9 +103,15 @@ impl DtsDoor {
     }
 
     /// Submits one job and tells its id, as the original wrote its own.
-    async fn submit(&self, key: Key, call: &'static str, spec: JobSpec) -> Result<String, Status> {
+    async fn submit(
+        &self,
+        key: Key,
+        trace: Option<TraceContext>,
+        call: &'static str,
+        spec: JobSpec,
+    ) -> Result<String, Status> {
         spec.check().map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let id = self.0.submit_one(Submission::new(call, key, false, Asked::default()), spec).await?;
+        let id = self.0.submit_one(Submission::new(call, key, false, Asked::within(trace)), spec).await?;
         Ok(id.uuid().to_string())
     }
 }

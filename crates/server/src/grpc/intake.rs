@@ -1,7 +1,8 @@
 //! From a submission on the wire to checked jobs.
 
 use ganger_core::change::Idempotency;
-use ganger_core::job::JobSpec;
+use ganger_core::job::{JobOptions, JobSpec};
+use ganger_core::trace::TraceContext;
 use ganger_core::{Wall, limits};
 use ganger_proto::v1;
 use serde::Serialize;
@@ -52,6 +53,12 @@ pub(super) fn job(wire: v1::NewJob, exec_allowed: bool, queues: Option<&str>) ->
     Ok(spec)
 }
 
+/// The trace of a call.
+pub(super) fn trace(metadata: &MetadataMap) -> Option<TraceContext> {
+    let said = |name: &str| metadata.get(name).and_then(|value| value.to_str().ok());
+    TraceContext::read(said("traceparent"), said("tracestate"))
+}
+
 /// The key of a call. Its fingerprint is taken from what was understood, because the wire does not promise an order.
 pub(super) fn keyed(key: Key, fingerprint: [u8; 32], now: Wall) -> Result<Option<Idempotency>, Problem> {
     let (scope, key) = match key {
@@ -83,8 +90,9 @@ pub(super) fn fingerprint_of_jobs(call: &str, jobs: &[JobSpec]) -> Result<[u8; 3
     let mut hash = Sha256::new();
     hash.update(call.as_bytes());
     for job in jobs {
-        let said =
-            (&job.kind, &job.queue, job.priority, job.run_at, &job.payload, &job.options, &job.depends_on);
+        // The same call, made again, may well be part of another trace.
+        let options = JobOptions { traceparent: None, tracestate: None, ..job.options.clone() };
+        let said = (&job.kind, &job.queue, job.priority, job.run_at, &job.payload, &options, &job.depends_on);
         let text = serde_json::to_vec(&said).map_err(|error| {
             Problem::new(Code::ValidationFailed, format!("a job cannot be read: {error}"))
         })?;

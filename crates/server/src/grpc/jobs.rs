@@ -9,6 +9,7 @@ use ganger_core::coordinator::port::Refusal;
 use ganger_core::dependency;
 use ganger_core::job::JobSpec;
 use ganger_core::name::QueueName;
+use ganger_core::trace::TraceContext;
 use ganger_core::{JobId, limits};
 use ganger_proto::v1;
 use ganger_proto::v1::jobs_server::Jobs;
@@ -251,7 +252,8 @@ impl JobsDoor {
 
     fn asked(&self, metadata: &MetadataMap) -> Asked {
         let exec_allowed = exec_allowed(self.exec_token.as_ref(), metadata);
-        Asked { exec_allowed, queues: auth::queues(metadata.as_ref()).map(Into::into) }
+        let queues = auth::queues(metadata.as_ref()).map(Into::into);
+        Asked { exec_allowed, queues, trace: intake::trace(metadata) }
     }
 
     /// Queues that take nothing new: their jobs must not hold up those of other queues.
@@ -267,9 +269,12 @@ impl JobsDoor {
     }
 
     /// Submits checked jobs, and answers each.
-    async fn submit(&self, submission: Submission, specs: Vec<JobSpec>) -> Result<TakenIn, Status> {
+    async fn submit(&self, submission: Submission, mut specs: Vec<JobSpec>) -> Result<TakenIn, Status> {
         let now = self.service.clock().now().wall;
         let Submission { call, key, durability, asked } = submission;
+        for spec in specs.iter_mut().filter(|spec| spec.options.traceparent.is_none()) {
+            spec.options.carry(asked.trace.clone());
+        }
         let base = if call == "Enqueue" { "" } else { "/jobs" };
         auth::parents(&self.service, asked.queues.as_deref(), &specs, base).await?;
         let idempotency = match key {
@@ -317,6 +322,14 @@ pub(super) struct Submission {
 pub(super) struct Asked {
     exec_allowed: bool,
     queues: Option<String>,
+    trace: Option<TraceContext>,
+}
+
+impl Asked {
+    /// Nothing, by someone whose call is part of this trace.
+    pub(super) fn within(trace: Option<TraceContext>) -> Asked {
+        Asked { trace, ..Asked::default() }
+    }
 }
 
 impl Submission {

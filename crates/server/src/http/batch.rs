@@ -309,8 +309,14 @@ mod tests {
     use super::*;
     use ganger_core::{JobId, Wall};
 
-    const CONTEXT: intake::Context<'_> =
-        intake::Context { now: Wall(0), traceparent: None, exec_allowed: false, queues: None, items: None };
+    const CONTEXT: intake::Context<'_> = intake::Context {
+        now: Wall(0),
+        traceparent: None,
+        tracestate: None,
+        exec_allowed: false,
+        queues: None,
+        items: None,
+    };
 
     #[test]
     fn a_batch_is_taken_at_the_bound_and_refused_one_past_it() {

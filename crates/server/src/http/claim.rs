@@ -7,8 +7,9 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Json, Router, routing};
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::outcome::Report;
+use ganger_core::trace::{Relation, Story};
 use ganger_core::{JobId, limits};
-use ganger_proto::Parcel;
+use ganger_proto::{Parcel, Trace};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::{OpenApi, ToSchema};
@@ -83,12 +84,40 @@ struct ClaimedJobBody {
     timeout_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     traceparent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tracestate: Option<String>,
+    /// With a `traceparent`: how long ago the job was submitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waited_ms: Option<u64>,
+    /// With a `traceparent`: whether this attempt belongs into that trace, or into a new one with a link to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<TraceRelation>,
     /// Names the lease in `ganger.complete(job, fence, result)`.
     fence: String,
     /// Proves the lease: shown with every report, and to nobody else.
     lease_token: String,
     /// The next report must come within this.
     lease_expires_in_ms: u64,
+}
+
+/// How an attempt goes on with the trace of whoever submitted the job.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum TraceRelation {
+    /// A child of the submitter's span.
+    Child,
+    /// The root of a trace of its own, with a link to the submitter's span.
+    LinkedRoot,
+}
+
+impl TraceRelation {
+    fn of(trace: &Trace, attempt: u32) -> TraceRelation {
+        let story = Story { attempt, waited: trace.waited, occurrence: trace.occurrence };
+        match story.relation() {
+            Relation::Child => TraceRelation::Child,
+            Relation::LinkedRoot => TraceRelation::LinkedRoot,
+        }
+    }
 }
 
 /// A lease that is held.
@@ -161,7 +190,7 @@ fn within(object: &mut Object<'_>, field: &str, low: Duration, high: Duration) -
 fn claim_body(claimed: Claimed) -> Result<ClaimBody, Problem> {
     let lease_ms = millis(claimed.lease);
     let body = |(token, parcel): (Token, Parcel)| -> Result<ClaimedJobBody, Problem> {
-        let work = parcel.work;
+        let (work, trace) = (parcel.work, parcel.trace.map(|trace| *trace));
         let payload = RawValue::from_string(parcel.payload)
             .map_err(|_| Problem::new(Code::Internal, format!("the payload of {} is not JSON", work.job)))?;
         Ok(ClaimedJobBody {
@@ -173,7 +202,10 @@ fn claim_body(claimed: Claimed) -> Result<ClaimBody, Problem> {
             threads: work.threads,
             payload,
             timeout_ms: work.timeout.map(millis),
-            traceparent: parcel.traceparent,
+            traceparent: trace.as_ref().map(|trace| trace.context.parent.to_string()),
+            waited_ms: trace.as_ref().map(|trace| millis(trace.waited)),
+            trace: trace.as_ref().map(|trace| TraceRelation::of(trace, work.attempt)),
+            tracestate: trace.map(|trace| trace.context.state).filter(|state| !state.is_empty()),
             fence: token.fence.to_string(),
             lease_token: token.to_string(),
             lease_expires_in_ms: lease_ms,

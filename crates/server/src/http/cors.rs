@@ -22,7 +22,7 @@ const ORIGINS: usize = 64;
 /// What a page may read of an answer besides its body.
 const EXPOSED: &str = "location, link, x-job-id, x-total-count, x-request-id, retry-after";
 const METHODS: &str = "GET, HEAD, POST, PUT, DELETE";
-const HEADERS: &str = "authorization, content-type, idempotency-key, traceparent, x-request-id";
+const HEADERS: &str = "authorization, content-type, idempotency-key, traceparent, tracestate, x-request-id";
 /// A browser need not ask again for so long, in seconds.
 const MAX_AGE: &str = "600";
 

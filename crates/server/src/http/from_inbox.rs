@@ -31,7 +31,8 @@ struct Remains {
 pub(crate) fn from_inbox(row: InboxRow, now: Wall) -> InboxJob {
     let InboxRow { row, job: id, request } = row;
     // A command may be run for whoever shows the token, which no row can carry.
-    let context = Context { now, traceparent: None, exec_allowed: false, queues: None, items: None };
+    let context =
+        Context { now, traceparent: None, tracestate: None, exec_allowed: false, queues: None, items: None };
     let (spec, refused) = match intake::job(&request, "", context) {
         Ok(spec) => (spec, None),
         Err(problem) => {

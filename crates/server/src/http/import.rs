@@ -301,8 +301,14 @@ mod tests {
     use super::*;
     use ganger_core::Wall;
 
-    const CONTEXT: intake::Context<'_> =
-        intake::Context { now: Wall(0), traceparent: None, exec_allowed: false, queues: None, items: None };
+    const CONTEXT: intake::Context<'_> = intake::Context {
+        now: Wall(0),
+        traceparent: None,
+        tracestate: None,
+        exec_allowed: false,
+        queues: None,
+        items: None,
+    };
 
     #[test]
     fn bad_lines_are_counted_and_skipped() {

@@ -6,6 +6,7 @@ use ganger_core::Wall;
 use ganger_core::job::{JobOptions, JobSpec, SpecError};
 use ganger_core::limits;
 use ganger_core::name::QueueName;
+use ganger_core::trace::TraceContext;
 
 use super::fields::{Object, depth};
 use super::parents;
@@ -36,6 +37,7 @@ const FIELDS: &[&str] = &[
     "fair_weight",
     "tags",
     "traceparent",
+    "tracestate",
     "max_lost",
     "durability",
     "depends_on",
@@ -48,8 +50,10 @@ const RETRY_FIELDS: &[&str] = &["base", "factor", "max", "jitter"];
 pub(super) struct Context<'a> {
     /// The moment from which a delay counts.
     pub(super) now: Wall,
-    /// The `traceparent` header, if it is one.
+    /// The `traceparent` header, whatever it holds.
     pub(super) traceparent: Option<&'a str>,
+    /// The `tracestate` header, whatever it holds.
+    pub(super) tracestate: Option<&'a str>,
     /// Whether jobs of kind `exec` are allowed to this client.
     pub(super) exec_allowed: bool,
     /// Queues that the caller is confined to, if he is.
@@ -63,7 +67,11 @@ pub(super) struct Context<'a> {
 /// # Errors
 /// As for any job.
 pub(crate) fn alone(text: &str, now: Wall) -> Result<JobSpec, Problem> {
-    job(text, "", Context { now, traceparent: None, exec_allowed: true, items: None, queues: None })
+    job(
+        text,
+        "",
+        Context { now, traceparent: None, tracestate: None, exec_allowed: true, items: None, queues: None },
+    )
 }
 
 /// Reads one job of many. `base` is the JSON pointer of the object within the body.
@@ -161,8 +169,8 @@ fn options(object: &mut Object<'_>, base: &str, context: Context<'_>) -> JobOpti
     let default = JobOptions::default();
     let threads = small(object, "threads", limits::THREADS.into()).unwrap_or(1);
     let attempts = i64::from(limits::ATTEMPTS);
-    let field_trace: Option<String> = object.take("traceparent");
-    JobOptions {
+    let trace = trace(object, context);
+    let mut options = JobOptions {
         threads,
         min_threads: small(object, "min_threads", limits::THREADS.into()).unwrap_or(1),
         fallback: object.take("fallback").unwrap_or_default(),
@@ -178,9 +186,22 @@ fn options(object: &mut Object<'_>, base: &str, context: Context<'_>) -> JobOpti
         fair_key: object.take("fair_key"),
         fair_weight: small(object, "fair_weight", limits::FAIR_WEIGHT.into()).unwrap_or(default.fair_weight),
         tags: object.take("tags").unwrap_or_default(),
-        traceparent: field_trace.or_else(|| context.traceparent.map(Into::into)),
+        // Taken below.
+        traceparent: None,
+        tracestate: None,
         schedule: None,
-    }
+    };
+    options.carry(trace);
+    options
+}
+
+/// The trace that the job says it belongs to, or else the one of the request. What is not valid is ignored, as the
+/// standard asks.
+fn trace(object: &mut Object<'_>, context: Context<'_>) -> Option<TraceContext> {
+    let parent: Option<String> = object.take("traceparent");
+    let state: Option<String> = object.take("tracestate");
+    TraceContext::read(parent.as_deref(), state.as_deref())
+        .or_else(|| TraceContext::read(context.traceparent, context.tracestate))
 }
 
 /// An integer from 1 to `high`, which fits the type.
@@ -236,34 +257,20 @@ pub(super) fn at_field(base: &str, error: &SpecError) -> FieldProblem {
     FieldProblem::new(format!("{base}/{}", error.field.replace('.', "/")), error.problem.clone())
 }
 
-/// Whether a text is a W3C `traceparent`; one that is not is ignored, as the standard asks.
-pub(super) fn is_traceparent(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').take(5).collect();
-    let hex = |part: &str, len: usize| {
-        part.len() == len && part.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
-    };
-    match parts.as_slice() {
-        [version, trace, span, flags] => {
-            hex(version, 2)
-                && *version != "ff"
-                && hex(trace, 32)
-                && hex(span, 16)
-                && hex(flags, 2)
-                && trace.bytes().any(|b| b != b'0')
-                && span.bytes().any(|b| b != b'0')
-        }
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::api::{NewJobRequest, ParentRequest, RetryRequest};
 
     const NOW: Wall = Wall(1_700_000_000_000_000);
-    const CONTEXT: Context<'_> =
-        Context { now: NOW, traceparent: None, exec_allowed: false, queues: None, items: None };
+    const CONTEXT: Context<'_> = Context {
+        now: NOW,
+        traceparent: None,
+        tracestate: None,
+        exec_allowed: false,
+        queues: None,
+        items: None,
+    };
 
     fn take(json: &str) -> JobSpec {
         job(json, "", CONTEXT).unwrap_or_else(|p| panic!("{json}: {p:?}"))
@@ -344,7 +351,8 @@ mod tests {
             fair_key: Some("f".into()),
             fair_weight: Some(3),
             tags: Some(vec!["t".into()]),
-            traceparent: Some("00-1-2-3".into()),
+            traceparent: Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".into()),
+            tracestate: Some("a=b".into()),
             max_lost: Some(2),
             durability: Some(Durability::Durable),
             depends_on: Some(vec![ParentRequest::On {
@@ -369,9 +377,22 @@ mod tests {
 
     #[test]
     fn only_a_traceparent_is_taken_from_the_header() {
-        assert!(is_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
+        let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let of = |body: &str, header: &str| {
+            let context = Context { traceparent: Some(header), tracestate: Some("a=b"), ..CONTEXT };
+            let o = job(body, "", context).unwrap().options;
+            (o.traceparent, o.tracestate)
+        };
+        let plain = r#"{"kind": "k"}"#;
+        assert_eq!(of(plain, good), (Some(good.into()), Some("a=b".into())));
         for bad in ["", "00-0-0-00", "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01", "x"] {
-            assert!(!is_traceparent(bad), "{bad}");
+            assert_eq!(of(plain, bad), (None, None), "{bad}");
         }
+        let own =
+            r#"{"kind": "k", "traceparent": "00-1bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"}"#;
+        let taken = of(own, good);
+        assert!(taken.0.is_some_and(|trace| trace.starts_with("00-1bf")) && taken.1.is_none());
+        let long = format!(r#"{{"kind": "k", "traceparent": "{}"}}"#, "0".repeat(5_000));
+        assert_eq!(of(&long, good), (Some(good.into()), Some("a=b".into())), "what is not valid is ignored");
     }
 }

@@ -51,6 +51,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         ("Idempotency-Key" = Option<String>, Header, description = "Same key and body: the same answer, for 24 h"),
         ("X-Ganger-Exec-Token" = Option<String>, Header, description = "Needed for jobs of kind exec"),
         ("traceparent" = Option<String>, Header, description = "W3C trace context, handed to the worker"),
+        ("tracestate" = Option<String>, Header, description = "What tracing systems add to it"),
     ),
     responses(
         (status = 201, body = SubmittedBody, description = "It exists now"),
@@ -139,10 +140,11 @@ fn unanswered() -> Problem {
 
 /// What the headers of a submission say about its jobs.
 pub(super) fn context<'a>(app: &App, headers: &'a HeaderMap, now: Wall) -> intake::Context<'a> {
-    let trace = headers.get("traceparent").and_then(|value| value.to_str().ok());
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     intake::Context {
         now,
-        traceparent: trace.filter(|text| intake::is_traceparent(text)),
+        traceparent: header("traceparent"),
+        tracestate: header("tracestate"),
         exec_allowed: exec_token::allows(app.options.exec_token.as_ref(), headers),
         queues: auth::queues(headers),
         items: None,

@@ -156,8 +156,14 @@ mod tests {
     use super::*;
 
     fn read(json: &str) -> Result<Read, Problem> {
-        let context =
-            Context { now: Wall(0), traceparent: None, exec_allowed: false, queues: None, items: None };
+        let context = Context {
+            now: Wall(0),
+            traceparent: None,
+            tracestate: None,
+            exec_allowed: false,
+            queues: None,
+            items: None,
+        };
         schedule(json, None, context)
     }
 

@@ -251,7 +251,11 @@ async fn read(app: &App, named: Option<ScheduleName>, request: Request) -> Resul
     let headers: HeaderMap = request.headers().clone();
     let bytes = request::body(request, SCHEDULE_BODY).await?;
     // Whoever makes a schedule is no part of what its jobs do, maybe years later.
-    let context = Context { traceparent: None, ..super::jobs::context(app, &headers, app.now().wall) };
+    let context = Context {
+        traceparent: None,
+        tracestate: None,
+        ..super::jobs::context(app, &headers, app.now().wall)
+    };
     schedule_intake::schedule(fields::text(&bytes)?, named, context)
 }
 

@@ -75,6 +75,7 @@ pub(super) fn job(
         fair_key: o.fair_key,
         tags: o.tags,
         traceparent: o.traceparent,
+        tracestate: o.tracestate,
         schedule: o.schedule.map(|origin| OriginBody { name: origin.name, due_at: origin.due_at }),
         worker: worker.or_else(|| last.as_ref().map(|a| a.worker.clone())),
         progress: progress.map(|(fraction, note)| ProgressBody { fraction, note }),

@@ -10,6 +10,7 @@ use ganger_core::name::{Kind, QueueName};
 use super::ask::misplaced;
 use super::{Answer, Service, ServiceError};
 use crate::about::About;
+use crate::trace::Enqueue;
 
 impl Service {
     /// What whoever started it knows about it.
@@ -81,8 +82,13 @@ impl Service {
     ///
     /// # Errors
     /// The write fails; then what was not taken in is still there.
-    pub async fn take_in(&self, rows: Vec<InboxJob>) -> Answer<()> {
-        let Reply::TakenIn = self.ask(Ask::Intake(rows)).await? else { return Err(misplaced()) };
+    pub async fn take_in(&self, mut rows: Vec<InboxJob>) -> Answer<()> {
+        let span = Enqueue::begin(rows.iter_mut().map(|row| &mut row.job.spec));
+        if let [row] = rows.as_slice() {
+            span.is(row.job.id);
+        }
+        let reply = self.ask(Ask::Intake(rows)).await.inspect_err(|error| span.refused(error))?;
+        let Reply::TakenIn = reply else { return Err(misplaced()) };
         Ok(())
     }
 }

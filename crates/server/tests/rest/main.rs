@@ -15,6 +15,7 @@ mod schedules;
 mod search;
 mod site;
 mod statistics;
+mod traces;
 mod ui;
 
 mod compat_d;

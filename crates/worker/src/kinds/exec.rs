@@ -136,6 +136,13 @@ async fn ends(ctx: &Ctx, child: &mut Child, timeout: Option<Duration>) -> Ended 
     }
 }
 
+/// The trace, under the names that programs look for it.
+fn trace_variables(ctx: &Ctx) -> Vec<(&'static str, String)> {
+    let Some((parent, state)) = ctx.trace_to_pass_on() else { return Vec::new() };
+    let state = Some(("TRACESTATE", state)).filter(|(_, state)| !state.is_empty());
+    std::iter::once(("TRACEPARENT", parent)).chain(state).collect()
+}
+
 fn command(environment: &Environment, ctx: &Ctx, exec: &Exec) -> Result<Command, JobError> {
     let mut command = match (&exec.shell, exec.argv.split_first()) {
         (Some(line), None) => {
@@ -156,6 +163,7 @@ fn command(environment: &Environment, ctx: &Ctx, exec: &Exec) -> Result<Command,
         .env("PATH", PATH)
         .envs(environment.0.iter().map(|(name, value)| (name, value)))
         .envs(&exec.env)
+        .envs(trace_variables(ctx))
         .env("GANGER_JOB_ID", ctx.job_id().to_string())
         .env("GANGER_ATTEMPT", ctx.attempt().to_string())
         .env("GANGER_THREADS", ctx.threads().to_string())

@@ -111,7 +111,8 @@ impl Http {
             Some(seconds) => Duration::try_from_secs_f64(seconds).fatal()?.min(limits::LONGEST),
             None => TIMEOUT,
         };
-        let first = self.first(&request)?;
+        let mut first = self.first(&request)?;
+        pass_trace_on(&ctx, &mut first.headers);
         let exchange = tokio::time::timeout(timeout, self.follow(first, request.redirects));
         let Ok(done) = ctx.unless_cancelled(exchange).await? else {
             return Err(JobError::retry(format!("no answer within {timeout:?}")));
@@ -225,6 +226,19 @@ impl Hop {
 
 fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+/// Whoever is called can go on with the trace, unless the job says otherwise.
+fn pass_trace_on(ctx: &Ctx, headers: &mut HeaderMap) {
+    let Some((parent, state)) = ctx.trace_to_pass_on() else { return };
+    if headers.contains_key("traceparent") {
+        return;
+    }
+    for (name, text) in [("traceparent", parent), ("tracestate", state)] {
+        if let Some(value) = HeaderValue::from_str(&text).ok().filter(|value| !value.is_empty()) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
 }
 
 /// An address that is denied stays denied; anything else may pass.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ganger_core::Mono;
+
 use super::Driver;
 use crate::desk::Desk;
 use crate::wire::Broken;
@@ -10,6 +12,20 @@ use crate::wire::Broken;
 const DENIED: Duration = Duration::from_secs(30);
 
 impl Driver {
+    /// The server has answered the hello.
+    pub(super) fn welcomed(&mut self, desk: &mut Desk, now: Mono) {
+        let session = desk.session.id();
+        tracing::info!(worker.id = %session, "connected as {session}");
+        self.redial.reset();
+        self.denied = false;
+        // Before the results: the log of an attempt that is over is not taken any more.
+        for log in std::mem::take(&mut desk.late_logs) {
+            desk.outbox.push(now, log);
+        }
+        self.chatter_at = Some(now);
+        self.stand(desk, None);
+    }
+
     /// There is no connection any more; another is dialled in a while.
     pub(super) fn reconnect(&mut self, desk: &mut Desk, broken: Broken) {
         let (delay, reason) = match broken {

@@ -8,18 +8,18 @@ use ganger_core::{Fence, Mono};
 use ganger_proto::Parcel;
 
 use super::{CHATTER_EVERY, Driver};
-use crate::desk::Desk;
+use crate::desk::{Desk, Held};
 
 /// Keeps the payloads of what is offered; of a repetition the first one is held already. Offers come in the
 /// order of their parcels.
-pub(super) fn keep_offered(held: &mut HashMap<Fence, Parcel>, parcels: Vec<Parcel>, acts: &[Act]) {
+pub(super) fn keep_offered(held: &mut HashMap<Fence, Held>, parcels: Vec<Parcel>, acts: &[Act], since: Mono) {
     let mut offered = acts
         .iter()
         .filter_map(|act| if let Act::Offer(work) = act { Some(work.fence) } else { None })
         .peekable();
     for parcel in parcels {
         if offered.next_if_eq(&parcel.work.fence).is_some() {
-            held.insert(parcel.work.fence, parcel);
+            held.insert(parcel.work.fence, Held { parcel, since });
         }
     }
 }

@@ -177,7 +177,7 @@ pub(crate) fn parcel(seq: u64, kind: &str, payload: &str) -> Parcel {
             max_attempts: 3,
         },
         payload: payload.into(),
-        traceparent: None,
+        trace: None,
     }
 }
 

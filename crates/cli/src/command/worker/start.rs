@@ -13,7 +13,7 @@ use ganger_worker::{OnLapse, WorkerHandle};
 
 use super::supervise;
 
-use crate::config::{Grace, Key, Layer};
+use crate::config::{Grace, Key, Layer, OtlpChoice};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
@@ -57,6 +57,10 @@ pub(super) struct Start {
     /// Its jobs run elsewhere when the server has not heard of it for this long [default: 15s]
     #[arg(long, value_name = "DURATION")]
     pub(super) ttl: Option<Grace>,
+    /// Send spans to the OpenTelemetry collector at this address, over gRPC; `off` overrides the environment [env:
+    /// GANGER_OTLP, OTEL_EXPORTER_OTLP_ENDPOINT]
+    #[arg(long, value_name = "URL")]
+    otlp: Option<OtlpChoice>,
     /// How long running jobs may finish when it stops [default: 30s] [env: GANGER_GRACE]
     #[arg(long, value_name = "DURATION")]
     grace: Option<Grace>,
@@ -142,6 +146,7 @@ impl Start {
 
     pub(super) fn settings(&self, layer: &mut Layer) {
         layer.set(Key::Grace, self.grace);
+        layer.set(Key::Otlp, self.otlp.as_ref());
         layer.set(Key::ClientCert, self.client_cert.as_ref().map(|path| path.display()));
         layer.set(Key::ClientPrivate, self.client_key.as_ref().map(|path| path.display()));
     }
