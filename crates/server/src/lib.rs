@@ -35,6 +35,7 @@ pub mod server;
 pub mod service;
 mod sql_intake;
 pub mod store_health;
+mod story;
 pub mod testing;
 pub mod tls;
 mod trace;

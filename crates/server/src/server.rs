@@ -49,6 +49,7 @@ use crate::releasable::ReleasableStore;
 use crate::service::{Parts, Run, Service};
 use crate::sql_intake::SqlIntake;
 use crate::store_health::StoreHealth;
+use crate::story;
 use crate::tls::{Tls, TlsError, TlsPem, Trust};
 use crate::waiters::Waiters;
 use crate::writer::{Busy, Observer, WriterParts};
@@ -231,6 +232,7 @@ impl Server {
         }
         let presence = Some(Presence::start(service.membership().clone()));
         let sql_intake = SqlIntake::start(&service);
+        story::start(&service);
         let operations = Some(OperationsTask::start(&service));
         tokio::spawn(auth::introduce(service.clone(), options.auth.clone()));
         for session in &options.local_sessions {

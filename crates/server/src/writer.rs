@@ -28,7 +28,7 @@ use ganger_core::minutes::Bucket;
 use ganger_core::{Mono, Term};
 use ganger_store::{CommitError, Store, StoreError};
 use tokio::runtime::Handle;
-use tracing::{error, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::clock::Clock;
 use crate::inbox::Written;
@@ -208,18 +208,28 @@ async fn write(parts: WriterParts, term: Term, batch: Arc<Batch>) -> Settled {
 async fn write_until_settled(parts: &WriterParts, term: Term, batch: &Arc<Batch>) -> Written {
     let mut pause = SEND_AGAIN;
     let mut settling = Settling::default();
+    let mut well = true;
     loop {
         let answer = commit(parts, term, batch).await;
         let verdict = settling.hear(heard(&answer));
         match (verdict, answer) {
-            (Verdict::Written, Ok(applied)) => return Written::Durable(applied),
+            (Verdict::Written, Ok(applied)) => {
+                if !well {
+                    info!(batch.number, "the store is back: batch {} is written", batch.number);
+                }
+                return Written::Durable(applied);
+            }
             (Verdict::TermLost, _) => return Written::TermLost,
             (Verdict::NotWritten, Err(cause)) => {
                 warn!(batch.number, "batch {} was not written: {cause}", batch.number);
                 return Written::Refused(cause.to_string());
             }
             (Verdict::SendAgain, Err(cause)) => {
-                warn!(batch.number, "batch {} is sent again: {cause}", batch.number);
+                if std::mem::take(&mut well) {
+                    warn!(batch.number, "the store is away: batch {} is sent again: {cause}", batch.number);
+                } else {
+                    debug!(batch.number, "batch {} is sent again: {cause}", batch.number);
+                }
                 *parts.busy.kept_by() = Some(match cause {
                     CommitError::Unknown(cause) => cause,
                     refused @ (CommitError::Refused(_) | CommitError::TermLost) => refused.to_string(),
