@@ -292,7 +292,8 @@ def test_what_a_handler_enqueues_carries_its_trace(server: Server, client: Clien
 
     with working(app, server.url):
         handle = parent.options(traceparent=trace).enqueue_sync()
-        assert client.result(handle.wait(30), 30) == trace
+        # The same trace; the span is the handler's own where spans are recorded.
+        assert client.result(handle.wait(30), 30)[:36] == trace[:36]
 
 
 def test_the_async_client_does_what_the_other_does(server: Server) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from . import limits
+from . import limits, tracing
 from .errors import BadArguments, FieldProblem
 from .model import AttemptRecord, BatchItem, Imported, Job, NewJob, Page, Receipt, Refused, moment
 
@@ -40,12 +40,14 @@ class Call(Generic[T]):
     holds: float = 0.0
     #: It is not sent again where it may have been carried out already.
     once: bool = False
+    #: Headers that say which trace it is part of.
+    trace: Mapping[str, str] = field(default_factory=dict)
 
 
 def enqueue(job: NewJob, key: str | None) -> Call[Receipt]:
     """Submits one job."""
     body = job.text().encode("utf-8")
-    return Call("POST", "/v1/jobs", _receipt, body=body, idempotency_key=key or fresh_key())
+    return Call("POST", "/v1/jobs", _receipt, body=body, idempotency_key=key or fresh_key(), trace=tracing.headers())
 
 
 def batch(jobs: Iterable[NewJob], atomic: bool, key: str | None) -> Call[list[BatchItem]]:
@@ -55,7 +57,8 @@ def batch(jobs: Iterable[NewJob], atomic: bool, key: str | None) -> Call[list[Ba
         raise BadArguments(f"a batch of {len(texts)} jobs; it has 1 to {limits.BATCH_JOBS}, and an import any number")
     atomic_text = ',"atomic":true' if atomic else ""
     body = ('{"jobs":[' + ",".join(texts) + "]" + atomic_text + "}").encode("utf-8")
-    return Call("POST", "/v1/jobs:batch", _batch_items, body=body, idempotency_key=key or fresh_key())
+    trace = tracing.headers()
+    return Call("POST", "/v1/jobs:batch", _batch_items, body=body, idempotency_key=key or fresh_key(), trace=trace)
 
 
 def imports(jobs: Iterable[NewJob]) -> Iterator[tuple[int, Call[Imported]]]:
@@ -150,6 +153,7 @@ def _import(lines: Sequence[bytes]) -> Call[Imported]:
         _imported,
         body=b"".join(lines),
         media="application/x-ndjson",
+        trace=tracing.headers(),
         idempotency_key=fresh_key(),
         holds=60.0,
     )

@@ -41,6 +41,11 @@ class Attempt:
     threads: int = 1
     timeout: float | None = None
     traceparent: str | None = None
+    tracestate: str | None = None
+    #: Seconds from the submission to its beginning, if it has a trace.
+    waited: float = 0.0
+    #: A schedule made the job.
+    occurrence: bool = False
 
 
 @dataclass
@@ -114,8 +119,16 @@ class Context:
 
     @property
     def traceparent(self) -> str | None:
-        """W3C trace context of whoever submitted the job."""
+        """W3C trace context of whoever submitted the job, the same for every attempt.
+
+        With OpenTelemetry installed the handler runs in a span of its own, which is the current one.
+        """
         return self._attempt.traceparent
+
+    @property
+    def tracestate(self) -> str | None:
+        """The ``tracestate`` that came with it."""
+        return self._attempt.tracestate
 
     @property
     def deadline(self) -> float | None:

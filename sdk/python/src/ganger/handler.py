@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from . import jsontext, outcome
+from . import jsontext, outcome, tracing
 from .arguments import Arguments
 from .context import Context, running
 from .outcome import Failed, FailedForGood, Fatal, Report, RetryAfter, Snooze, Throttled, WasCancelled
@@ -28,23 +28,29 @@ class Handler:
 
     def run(self, payload: str, context: Context) -> Report:
         """Runs one attempt in this thread. Never raises."""
-        try:
-            with running(context):
-                args, kwargs = self.arguments.call(payload, context)
-                returned = self.function(*args, **kwargs)
-            return _returned(returned)
-        except BaseException as error:
-            return _raised(error, context)
+        with tracing.processing(context._attempt) as span:
+            try:
+                with running(context):
+                    args, kwargs = self.arguments.call(payload, context)
+                    returned = self.function(*args, **kwargs)
+                report = _returned(returned)
+            except BaseException as error:
+                report = _raised(error, context)
+            span.ended(report, context.cancel_reason)
+        return report
 
     async def run_async(self, payload: str, context: Context) -> Report:
         """Runs one attempt on this loop. Raises only if it is cancelled before it begins."""
-        try:
-            with running(context):
-                args, kwargs = self.arguments.call(payload, context)
-                returned = await self.function(*args, **kwargs)
-            return _returned(returned)
-        except BaseException as error:
-            return _raised(error, context)
+        with tracing.processing(context._attempt) as span:
+            try:
+                with running(context):
+                    args, kwargs = self.arguments.call(payload, context)
+                    returned = await self.function(*args, **kwargs)
+                report = _returned(returned)
+            except BaseException as error:
+                report = _raised(error, context)
+            span.ended(report, context.cancel_reason)
+        return report
 
 
 def _returned(value: Any) -> Report:

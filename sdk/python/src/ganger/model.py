@@ -90,8 +90,10 @@ class JobOptions(TypedDict, total=False):
     depends_on: Sequence[str | HasId | Parent]
     #: For finding it again.
     tags: Sequence[str]
-    #: W3C trace context of whoever submits it.
+    #: W3C trace context of whoever submits it; the current span of OpenTelemetry if not given.
     traceparent: str
+    #: The ``tracestate`` that belongs to it.
+    tracestate: str
 
 
 _DURATIONS = ("delay", "timeout", "unique_for")

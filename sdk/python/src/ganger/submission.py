@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from . import tracing
 from .context import current_context
 from .errors import BadArguments, JobCancelled, JobDead, WaitTimeout
 from .model import Job, JobOptions, NewJob, new_job
@@ -20,11 +21,18 @@ def submission(kind: str | NewJob, payload: Any, options: JobOptions) -> NewJob:
 
 
 def traced(options: JobOptions) -> JobOptions:
-    """The options, with the trace of the attempt in which this runs."""
-    parent = current_context().traceparent
-    if parent is None or "traceparent" in options:
+    """The options, with the trace of the attempt in which this runs.
+
+    A current span travels in the headers instead: what is submitted again under the same idempotency key, in another
+    span, must be the same.
+    """
+    context = current_context()
+    if context.traceparent is None or "traceparent" in options or tracing.headers():
         return options
-    return {**options, "traceparent": parent}
+    carried: JobOptions = {**options, "traceparent": context.traceparent}
+    if context.tracestate is not None:
+        carried["tracestate"] = context.tracestate
+    return carried
 
 
 def wait_over(job: Job, until: float | None) -> None:

@@ -218,6 +218,7 @@ def _facts(job: TestJob) -> Attempt:
         threads=job.options.get("threads", 1),
         timeout=None if timeout == "none" else seconds(timeout),
         traceparent=job.options.get("traceparent"),
+        tracestate=job.options.get("tracestate"),
     )
 
 

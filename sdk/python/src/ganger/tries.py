@@ -110,6 +110,7 @@ class Servers:
             headers["content-type"] = call.media
         if call.idempotency_key is not None:
             headers["idempotency-key"] = call.idempotency_key
+        headers.update(call.trace)
         if self._token:
             headers["authorization"] = f"Bearer {self._token}"
         return headers

@@ -11,7 +11,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class NewJob(_message.Message):
-    __slots__ = ("kind", "queue", "payload", "priority", "run_at", "expires_at", "threads", "min_threads", "fallback", "require", "max_attempts", "retry", "timeout", "max_lost", "unique_key", "unique_for", "tags", "traceparent", "concurrency_key", "fair_key", "fair_weight", "depends_on")
+    __slots__ = ("kind", "queue", "payload", "priority", "run_at", "expires_at", "threads", "min_threads", "fallback", "require", "max_attempts", "retry", "timeout", "max_lost", "unique_key", "unique_for", "tags", "traceparent", "concurrency_key", "fair_key", "fair_weight", "tracestate", "depends_on")
     class RequireEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -40,6 +40,7 @@ class NewJob(_message.Message):
     CONCURRENCY_KEY_FIELD_NUMBER: _ClassVar[int]
     FAIR_KEY_FIELD_NUMBER: _ClassVar[int]
     FAIR_WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    TRACESTATE_FIELD_NUMBER: _ClassVar[int]
     DEPENDS_ON_FIELD_NUMBER: _ClassVar[int]
     kind: str
     queue: str
@@ -62,8 +63,9 @@ class NewJob(_message.Message):
     concurrency_key: str
     fair_key: str
     fair_weight: int
+    tracestate: str
     depends_on: _containers.RepeatedCompositeFieldContainer[Parent]
-    def __init__(self, kind: _Optional[str] = ..., queue: _Optional[str] = ..., payload: _Optional[str] = ..., priority: _Optional[int] = ..., run_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., threads: _Optional[int] = ..., min_threads: _Optional[int] = ..., fallback: _Optional[str] = ..., require: _Optional[_Mapping[str, str]] = ..., max_attempts: _Optional[int] = ..., retry: _Optional[_Union[RetryPolicy, _Mapping]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_lost: _Optional[int] = ..., unique_key: _Optional[str] = ..., unique_for: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tags: _Optional[_Iterable[str]] = ..., traceparent: _Optional[str] = ..., concurrency_key: _Optional[str] = ..., fair_key: _Optional[str] = ..., fair_weight: _Optional[int] = ..., depends_on: _Optional[_Iterable[_Union[Parent, _Mapping]]] = ...) -> None: ...
+    def __init__(self, kind: _Optional[str] = ..., queue: _Optional[str] = ..., payload: _Optional[str] = ..., priority: _Optional[int] = ..., run_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., threads: _Optional[int] = ..., min_threads: _Optional[int] = ..., fallback: _Optional[str] = ..., require: _Optional[_Mapping[str, str]] = ..., max_attempts: _Optional[int] = ..., retry: _Optional[_Union[RetryPolicy, _Mapping]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_lost: _Optional[int] = ..., unique_key: _Optional[str] = ..., unique_for: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tags: _Optional[_Iterable[str]] = ..., traceparent: _Optional[str] = ..., concurrency_key: _Optional[str] = ..., fair_key: _Optional[str] = ..., fair_weight: _Optional[int] = ..., tracestate: _Optional[str] = ..., depends_on: _Optional[_Iterable[_Union[Parent, _Mapping]]] = ...) -> None: ...
 
 class Parent(_message.Message):
     __slots__ = ("job", "on_dead")

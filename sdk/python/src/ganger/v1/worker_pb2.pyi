@@ -236,7 +236,7 @@ class Assign(_message.Message):
     def __init__(self, work: _Optional[_Iterable[_Union[Work, _Mapping]]] = ...) -> None: ...
 
 class Work(_message.Message):
-    __slots__ = ("job", "fence", "attempt", "threads", "kind", "queue", "payload", "timeout", "max_attempts", "traceparent")
+    __slots__ = ("job", "fence", "attempt", "threads", "kind", "queue", "payload", "timeout", "max_attempts", "traceparent", "tracestate", "waited", "occurrence")
     JOB_FIELD_NUMBER: _ClassVar[int]
     FENCE_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
@@ -247,6 +247,9 @@ class Work(_message.Message):
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     MAX_ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
     TRACEPARENT_FIELD_NUMBER: _ClassVar[int]
+    TRACESTATE_FIELD_NUMBER: _ClassVar[int]
+    WAITED_FIELD_NUMBER: _ClassVar[int]
+    OCCURRENCE_FIELD_NUMBER: _ClassVar[int]
     job: bytes
     fence: Fence
     attempt: int
@@ -257,7 +260,10 @@ class Work(_message.Message):
     timeout: _duration_pb2.Duration
     max_attempts: int
     traceparent: str
-    def __init__(self, job: _Optional[bytes] = ..., fence: _Optional[_Union[Fence, _Mapping]] = ..., attempt: _Optional[int] = ..., threads: _Optional[int] = ..., kind: _Optional[str] = ..., queue: _Optional[str] = ..., payload: _Optional[str] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_attempts: _Optional[int] = ..., traceparent: _Optional[str] = ...) -> None: ...
+    tracestate: str
+    waited: _duration_pb2.Duration
+    occurrence: bool
+    def __init__(self, job: _Optional[bytes] = ..., fence: _Optional[_Union[Fence, _Mapping]] = ..., attempt: _Optional[int] = ..., threads: _Optional[int] = ..., kind: _Optional[str] = ..., queue: _Optional[str] = ..., payload: _Optional[str] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_attempts: _Optional[int] = ..., traceparent: _Optional[str] = ..., tracestate: _Optional[str] = ..., waited: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., occurrence: bool = ...) -> None: ...
 
 class Ack(_message.Message):
     __slots__ = ("fences",)

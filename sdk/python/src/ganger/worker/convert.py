@@ -144,6 +144,9 @@ def _work(work: wire.Work) -> Work:
         timeout=_seconds(work.timeout) if work.HasField("timeout") else None,
         max_attempts=work.max_attempts,
         traceparent=work.traceparent or None,
+        tracestate=work.tracestate or None,
+        waited=_seconds(work.waited) if work.HasField("waited") else 0.0,
+        occurrence=work.occurrence,
     )
 
 

@@ -88,7 +88,8 @@ class Driver:
         self._threads = Threads(setup.session.worker.threads)
         self._running = Running(setup.loop, self._post_ended)
         self._late_logs: deque[ToLeader] = deque(maxlen=LATE_LOGS)
-        self._held: dict[Fence, Work] = {}
+        #: Leases that wait for their threads, and since when.
+        self._held: dict[Fence, tuple[float, Work]] = {}
         self._started: dict[Fence, float] = {}
         self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._connection = Connection(setup.addresses, setup.token, self._inbox.put, self)
@@ -185,7 +186,7 @@ class Driver:
             if isinstance(act, Send):
                 self._connection.push(now, act.message)
             elif isinstance(act, Offer):
-                self._held[act.work.fence] = act.work
+                self._held[act.work.fence] = (time.monotonic(), act.work)
                 self._threads.queue(act.work.fence, act.work.threads)
             elif isinstance(act, Withdraw):
                 self._threads.withdraw(act.fence)
@@ -210,14 +211,15 @@ class Driver:
                 return
             fence, threads = granted
             now = time.monotonic()
-            work = self._held.pop(fence, None)
-            if work is None or not self._session.try_start(now, fence):
+            held = self._held.pop(fence, None)
+            if held is None or not self._session.try_start(now, fence):
                 # Withdrawn or lapsed meanwhile: the state machine hands it back.
                 self._threads.release(threads)
                 continue
-            self._start(now, work, threads)
+            self._start(now, held, threads)
 
-    def _start(self, now: float, work: Work, granted: int) -> None:
+    def _start(self, now: float, held: tuple[float, Work], granted: int) -> None:
+        since, work = held
         handler = self._setup.handlers.get(work.kind)
         if handler is None:
             self._threads.release(granted)
@@ -233,6 +235,9 @@ class Driver:
             threads=work.threads,
             timeout=work.timeout,
             traceparent=work.traceparent,
+            tracestate=work.tracestate,
+            waited=work.waited + now - since,
+            occurrence=work.occurrence,
         )
         self._started[work.fence] = now
         context = Context(attempt, self._ring, partial(self._ask_mark, work.fence))

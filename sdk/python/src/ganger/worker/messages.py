@@ -51,6 +51,11 @@ class Work:
     timeout: float | None
     max_attempts: int
     traceparent: str | None
+    tracestate: str | None = None
+    #: Seconds from the submission until this was sent, if there is a trace.
+    waited: float = 0.0
+    #: A schedule made the job.
+    occurrence: bool = False
 
 
 @dataclass(frozen=True)
