@@ -82,9 +82,10 @@ impl Telemetry {
     pub(crate) fn stop(self) {
         self.stop.cancel();
         let Telemetry { runtime, sending, .. } = self;
-        runtime.block_on(async {
-            let _ = tokio::time::timeout(LAST_WITHIN, sending).await;
-        });
+        let last = runtime.block_on(async { tokio::time::timeout(LAST_WITHIN, sending).await });
+        if last.is_err() {
+            tracing::warn!("the collector did not take the last spans within {LAST_WITHIN:?}: they are lost");
+        }
         runtime.shutdown_background();
     }
 }

@@ -4,12 +4,12 @@ mod collector;
 mod common;
 
 use std::fs::File;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use collector::Collector;
-use common::{code, command, eventually, free_port, stderr, stdout};
+use common::{code, command, eventually, free_port, stderr, stdout, terminate};
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -222,6 +222,22 @@ fn work_goes_on_without_a_collector_and_spans_flow_when_it_is_there() {
     assert_eq!(log.matches("cannot send spans").count(), 1, "{log}");
     let back = log.lines().find(|line| line.contains("again; ")).unwrap();
     assert!(back.contains("were lost meanwhile") && !back.contains("; 0 were lost"), "{back}");
+}
+
+/// It takes connections and never says a word: neither jobs nor the end of the process wait for it.
+#[test]
+fn a_collector_that_never_answers_holds_up_neither_jobs_nor_the_stop() {
+    let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let mut dev = Kept::start(&["dev", "--worker", "2", "--otlp", &url], &[("OTEL_BSP_MAX_QUEUE_SIZE", "4")]);
+    for _ in 0..10 {
+        let job = dev.enqueue(&["noop"]);
+        assert_eq!(dev.ends(&job), "succeeded");
+    }
+    terminate(dev.child.id());
+    let status = eventually("it stops", || dev.child.try_wait().unwrap());
+    assert!(status.success(), "{status}: {}", dev.log());
+    assert!(dev.log().contains("the collector did not take the last spans"), "{}", dev.log());
 }
 
 #[test]

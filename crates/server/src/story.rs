@@ -35,7 +35,15 @@ pub(crate) fn start(service: &Service) {
 async fn tell(service: Service, mut events: broadcast::Receiver<Arc<Run>>) {
     let mut story = Story::default();
     loop {
-        let run = match events.recv().await {
+        let next = events.recv();
+        // What a storm left out is told when it is over, and not with whatever happens next, maybe hours later.
+        let heard =
+            if story.left_out == 0 { Ok(next.await) } else { tokio::time::timeout(SECOND, next).await };
+        let Ok(heard) = heard else {
+            story.tell_left_out();
+            continue;
+        };
+        let run = match heard {
             Ok(run) => run,
             Err(broadcast::error::RecvError::Lagged(missed)) => {
                 warn!(missed, "the log is slow: {missed} runs of events were not looked at");
@@ -108,16 +116,20 @@ impl Story {
 
     fn has_room(&mut self, now: Mono) -> bool {
         if now.since(self.since) >= SECOND {
-            if self.left_out > 0 {
-                let left_out = std::mem::take(&mut self.left_out);
-                warn!(left_out, "{left_out} more events of the last second are not in the log");
-            }
+            self.tell_left_out();
             (self.since, self.lines) = (now, 0);
         }
         self.lines += 1;
         let room = self.lines <= LINES;
         self.left_out += u64::from(!room);
         room
+    }
+
+    fn tell_left_out(&mut self) {
+        let left_out = std::mem::take(&mut self.left_out);
+        if left_out > 0 {
+            warn!(left_out, "{left_out} more events of the last second are not in the log");
+        }
     }
 }
 

@@ -104,9 +104,15 @@ impl<E: SpanExporter> Sender<E> {
         self.waiting.close();
         let mut batch = Vec::new();
         while self.waiting.recv_many(&mut batch, self.bounds.batch).await > 0 {
+            let spans = batch.len() as u64;
             if self.once(std::mem::take(&mut batch)).await.is_err() {
-                return;
+                self.counts.fetch_add(spans + self.waiting.len() as u64, Ordering::Relaxed);
+                break;
             }
+        }
+        let lost = self.counts.load(Ordering::Relaxed);
+        if lost > 0 {
+            warn!(spans.lost = lost, "{lost} spans never reached {}", self.url);
         }
     }
 

@@ -1,5 +1,7 @@
 //! From a submission on the wire to checked jobs.
 
+use std::borrow::Cow;
+
 use ganger_core::change::Idempotency;
 use ganger_core::job::{JobOptions, JobSpec};
 use ganger_core::trace::TraceContext;
@@ -85,13 +87,12 @@ pub(super) fn fingerprint(call: &str, said: &impl Serialize) -> Result<[u8; 32],
     Ok(hash.finalize().into())
 }
 
-/// The same for jobs.
+/// The same for jobs. Their traces do not count: the same call, made again, may well be part of another one.
 pub(super) fn fingerprint_of_jobs(call: &str, jobs: &[JobSpec]) -> Result<[u8; 32], Problem> {
     let mut hash = Sha256::new();
     hash.update(call.as_bytes());
     for job in jobs {
-        // The same call, made again, may well be part of another trace.
-        let options = JobOptions { traceparent: None, tracestate: None, ..job.options.clone() };
+        let options = without_trace(&job.options);
         let said = (&job.kind, &job.queue, job.priority, job.run_at, &job.payload, &options, &job.depends_on);
         let text = serde_json::to_vec(&said).map_err(|error| {
             Problem::new(Code::ValidationFailed, format!("a job cannot be read: {error}"))
@@ -100,4 +101,12 @@ pub(super) fn fingerprint_of_jobs(call: &str, jobs: &[JobSpec]) -> Result<[u8; 3
         hash.update(text);
     }
     Ok(hash.finalize().into())
+}
+
+/// Most carry none, and are not copied.
+fn without_trace(options: &JobOptions) -> Cow<'_, JobOptions> {
+    if options.traceparent.is_none() && options.tracestate.is_none() {
+        return Cow::Borrowed(options);
+    }
+    Cow::Owned(JobOptions { traceparent: None, tracestate: None, ..options.clone() })
 }

@@ -188,7 +188,7 @@ mod tests {
             "retry": {"base": "3s", "factor": 3.0, "max": "9m", "jitter": 0.1}, "timeout": "5m",
             "unique_key": "u", "unique_for": "1h", "concurrency_key": "c", "fair_key": "f",
             "fair_weight": 5, "tags": ["t"], "max_lost": 9,
-            "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}"#;
+            "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "tracestate": "a=b"}"#;
         let full: serde_json::Map<String, serde_json::Value> = serde_json::from_str(full).unwrap();
         let unusable = ["run_at", "delay", "expires_at", "durability", "depends_on"];
         let document = serde_json::to_value(<crate::api::NewJobRequest as utoipa::PartialSchema>::schema());
@@ -196,7 +196,9 @@ mod tests {
             assert!(full.contains_key(field) || unusable.contains(&field.as_str()), "{field} is not tried");
         }
         for (field, value) in &full {
-            let mut job = serde_json::json!({"kind": "k", "fair_key": "x", "unique_key": "x", "threads": 8});
+            // What counts only beside another field has it.
+            let mut job = serde_json::json!({"kind": "k", "fair_key": "x", "unique_key": "x", "threads": 8,
+                "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"});
             let base = job.clone();
             job[field] = value.clone();
             let of = |job: &serde_json::Value| {
