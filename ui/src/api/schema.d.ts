@@ -1823,6 +1823,8 @@ export interface paths {
                     "X-Ganger-Exec-Token"?: string | null;
                     /** @description W3C trace context, handed to the worker */
                     traceparent?: string | null;
+                    /** @description What tracing systems add to it */
+                    tracestate?: string | null;
                 };
                 path?: never;
                 cookie?: never;
@@ -6514,7 +6516,14 @@ export interface components {
              * @description Longest run of this attempt, if there is a limit.
              */
             timeout_ms?: number | null;
+            trace?: components["schemas"]["TraceRelation"] | null;
             traceparent?: string | null;
+            tracestate?: string | null;
+            /**
+             * Format: int64
+             * @description With a `traceparent`: how long ago the job was submitted.
+             */
+            waited_ms?: number | null;
         };
         /** @description The cluster, as the server that was asked sees it. */
         ClusterBody: {
@@ -7001,6 +7010,8 @@ export interface components {
             total_time_ms: number;
             /** @description Trace of whoever submitted it. */
             traceparent?: string | null;
+            /** @description What tracing systems added to it. */
+            tracestate?: string | null;
             unique_for?: components["schemas"]["HumanDuration"] | null;
             /** @description At most one live job of its kind has this key. */
             unique_key?: string | null;
@@ -7415,10 +7426,15 @@ export interface components {
              */
             timeout?: string | null;
             /**
-             * @description W3C `traceparent` of whoever submits it; the header of that name does as well.
+             * @description W3C `traceparent` of whoever submits it; the header of that name does as well. One that is not valid is ignored.
              * @default null
              */
             traceparent?: string | null;
+            /**
+             * @description The `tracestate` that belongs to it.
+             * @default null
+             */
+            tracestate?: string | null;
             /** @default null */
             unique_for?: components["schemas"]["HumanDuration"] | null;
             /**
@@ -8397,6 +8413,11 @@ export interface components {
             /** @description By id. */
             items: components["schemas"]["TokenBody"][];
         };
+        /**
+         * @description How an attempt goes on with the trace of whoever submitted the job.
+         * @enum {string}
+         */
+        TraceRelation: "child" | "linked_root";
         /** @description Instants to come. */
         UpcomingBody: {
             /** @description In their order. */
