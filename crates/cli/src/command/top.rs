@@ -10,6 +10,8 @@ mod fixture;
 mod grid;
 mod model;
 mod pace;
+#[cfg(test)]
+mod panics;
 mod rows;
 mod run;
 mod screen;

@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-use crate::common::{binary, eventually};
+use super::common::{binary, eventually};
 
 /// A terminal with a shell in it, gone when dropped.
 pub(crate) struct Terminal {
