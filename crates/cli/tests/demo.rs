@@ -83,3 +83,27 @@ fn it_asks_before_it_uses_the_server_of_others() {
         assert_eq!(code(&output), 2, "{wrong:?}: {}", stderr(&output));
     }
 }
+
+/// The next start without it finds nothing that fires and nobody runs.
+#[test]
+fn dev_has_one_inside_for_as_long_as_it_runs() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let data = directory.path().join("data");
+    let mut dev = Instance::on("dev", &["--demo", "--worker", "1"], &data, "127.0.0.1:0");
+    let schedules =
+        |instance: &Instance| instance.json(&["schedule", "list"])["items"].as_array().map_or(0, Vec::len);
+    for state in ["succeeded", "retrying", "dead"] {
+        eventually(&format!("a job that is {state}"), || {
+            (count(&dev, &format!("tag:demo kind:demo.* state:{state}")) > 0).then_some(())
+        });
+    }
+    assert_eq!(schedules(&dev), 3);
+    let own = dev.enqueue(&["echo", "-p", "1"]);
+    eventually("a job of one's own runs beside it", || {
+        (dev.json(&["job", "get", &own])["state"] == "succeeded").then_some(())
+    });
+    assert_eq!(dev.stop(), 0, "told to stop, it ends well");
+    let plain = Instance::on("dev", &["--worker", "1"], &data, "127.0.0.1:0");
+    assert_eq!(schedules(&plain), 0);
+    assert!(count(&plain, "tag:demo kind:demo.*") > 0, "its jobs can be looked at");
+}

@@ -4,6 +4,7 @@
 //! job is touched, and `--remove` finds them all.
 
 mod handlers;
+mod inside;
 mod site;
 mod traffic;
 
@@ -11,10 +12,11 @@ use std::time::Duration;
 
 use clap::Args;
 use ganger_server::api::{BatchBody, BatchRequest, CancelBody, NewJobRequest, StatsBody};
-use ganger_worker::{Worker, WorkerHandle};
+use ganger_worker::{Credential, Worker, WorkerHandle};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
+pub(super) use inside::Inside;
 use site::Removed;
 use traffic::Traffic;
 
@@ -49,7 +51,8 @@ It brings its own workers. Jobs stay when it ends, to be looked at; schedules go
 Examples:
   ganger demo
   ganger demo --minutes 2 --rate 50 --cleanup
-  ganger demo --remove")]
+  ganger demo --remove
+  ganger dev --demo         a server with the same traffic inside")]
 pub(crate) struct Demo {
     /// How long
     #[arg(long, default_value_t = 10.0, value_name = "MINUTES", value_parser = minutes)]
@@ -103,14 +106,17 @@ impl Demo {
             return told_removed(context, removed);
         }
         let mut stops = Stops::listen()?;
-        let workers = self.workers(context).await?;
-        let shown = site::prepare(&client).await;
-        let ran = match shown {
-            Ok(()) => {
-                self.tell(context, &client);
-                self.send(context, &client, &mut stops).await
-            }
-            Err(failure) => Err(failure),
+        let credential = crate::token::credential(&context.config)?;
+        let workers = self.workers(&context.config.url.value.to_string(), credential).await?;
+        let mut sent = Sent::default();
+        let traffic = async {
+            site::prepare(&client).await?;
+            self.tell(context, &client);
+            self.send(&client, &mut sent, Some(Summary::new(context))).await
+        };
+        let ran = tokio::select! {
+            () = stops.next() => Ok(()),
+            ran = traffic => ran,
         };
         // In any case, and before anything else is said.
         let left = tokio::select! {
@@ -118,21 +124,20 @@ impl Demo {
             () = stops.next() => Ok(()),
         };
         let cleared = if self.keep { Ok(()) } else { site::retire(&client).await };
-        let sent = ran?;
+        ran?;
         left?;
         cleared?;
         let removed = if self.cleanup { Some(site::remove(&client).await?) } else { None };
         self.ended(context, sent, removed)
     }
 
-    async fn workers(&self, context: &Context) -> Fallible<Vec<WorkerHandle>> {
-        let config = &context.config;
+    async fn workers(&self, url: &str, credential: Credential) -> Fallible<Vec<WorkerHandle>> {
         // Enough for the average, too few for the waves: something should wait now and then.
         let wide = u16::try_from((self.rate / 3).clamp(6, 400)).unwrap_or(6);
         let mut workers = Vec::new();
         for (name, threads, zone) in [("demo-1", wide, "eu"), ("demo-2", wide / 2, "us")] {
-            let worker = Worker::connect(config.url.value.to_string())
-                .credential(crate::token::credential(config)?)
+            let worker = Worker::connect(url)
+                .credential(credential.clone())
                 .name(name)
                 .threads(threads)
                 .queues(traffic::QUEUES)
@@ -158,39 +163,29 @@ impl Demo {
         ));
     }
 
-    /// Sends jobs until the time is up, or the user has seen enough.
-    async fn send(&self, context: &Context, client: &Client, stops: &mut Stops) -> Fallible<Sent> {
+    /// Sends jobs until the time is up; whoever has seen enough drops it.
+    async fn send(&self, client: &Client, sent: &mut Sent, mut summary: Option<Summary<'_>>) -> Fallible<()> {
         let watch = Stopwatch::start();
         let long = Duration::from_secs_f64(self.minutes * 60.0);
         let mut traffic = Traffic::new(self.seed, self.rate);
         let mut beats = tokio::time::interval(BEAT);
         // A server that was slow is not flooded afterwards.
         beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut sent = Sent::default();
-        let mut summary = Summary::new(context);
         // Bounded by `long`.
         while !watch.left_of(long).is_zero() {
-            tokio::select! {
-                () = stops.next() => break,
-                _ = beats.tick() => {}
-            }
+            beats.tick().await;
             let beat = traffic.beat();
-            let sending = async {
-                for (jobs, atomic) in [(beat.jobs, false), (beat.family, true)] {
-                    submit(client, jobs, atomic, &mut sent).await?;
-                }
-                if let Some(job) = beat.regretted {
-                    regret(client, job, &mut sent).await?;
-                }
-                summary.look(client, beat.number, sent).await
-            };
-            tokio::select! {
-                () = stops.next() => break,
-                done = sending => done?,
+            for (jobs, atomic) in [(beat.jobs, false), (beat.family, true)] {
+                submit(client, jobs, atomic, sent).await?;
+            }
+            if let Some(job) = beat.regretted {
+                regret(client, job, sent).await?;
+            }
+            if let Some(summary) = &mut summary {
+                summary.look(client, beat.number, *sent).await?;
             }
         }
-        summary.end();
-        Ok(sent)
+        Ok(())
     }
 
     fn ended(&self, context: &Context, sent: Sent, removed: Option<Removed>) -> Fallible<Exit> {
@@ -318,8 +313,10 @@ impl<'a> Summary<'a> {
         }
         Ok(())
     }
+}
 
-    fn end(&self) {
+impl Drop for Summary<'_> {
+    fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish();
         }

@@ -14,6 +14,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::compat::{self, CompatFlags};
+use super::demo::Inside;
 use crate::config::{
     Config, EXEC_TOKEN_FILE, Grace, Key, Layer, Listens, Origin, OtlpChoice, Place, ServerUrl,
 };
@@ -40,7 +41,8 @@ Examples:
   ganger dev
   ganger dev --listen 127.0.0.1:9090 --data ./ganger-data
   ganger dev --worker 8 --worker 1
-  ganger dev --compat-ports")]
+  ganger dev --compat-ports
+  ganger dev --demo --data ./demo-data     something to look at, at once")]
 pub(crate) struct Dev {
     /// Where to listen; may be repeated, and the first is the one that is shown [default: 127.0.0.1:8080] [env:
     /// GANGER_LISTEN]
@@ -57,6 +59,10 @@ pub(crate) struct Dev {
     /// A worker with so many threads; may be repeated [default: one, with a thread per core, at least 4]
     #[arg(long = "worker", value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=i64::from(limits::THREADS)))]
     workers: Vec<u16>,
+    /// Run the traffic of `ganger demo` as well, for as long as it runs: failures, retries, schedules, dependencies,
+    /// tenants
+    #[arg(long)]
+    demo: bool,
     /// Run no commands, not even for this user
     #[arg(long)]
     no_exec: bool,
@@ -84,7 +90,17 @@ impl Dev {
         for worker in &workers {
             worker.opened().await.map_err(|error| worker_failure(&error))?;
         }
+        let demo = if self.demo { Some(Inside::new(&url)?) } else { None };
+        if let Some(demo) = &demo {
+            workers.extend(demo.workers().await?);
+        }
         self.tell(context, &url, &threads)?;
+        let shown = async {
+            if let Some(demo) = &demo {
+                demo.traffic(context).await;
+            }
+            std::future::pending().await
+        };
         let nobody_left = async {
             futures::future::join_all(workers.iter().map(WorkerHandle::finished)).await;
             context.out.note(
@@ -95,6 +111,7 @@ impl Dev {
         tokio::select! {
             () = stops.next() => {}
             () = nobody_left => {}
+            () = shown => {}
             error = server.failed() => {
                 abandon_all(&workers).await;
                 return Err(server_failure(&error));
@@ -105,6 +122,9 @@ impl Dev {
             .out
             .note(&format!("stopping: running jobs have {grace} to finish; ctrl-C again stops at once"));
         let orderly = async {
+            if let Some(demo) = &demo {
+                demo.retire(context).await;
+            }
             let left = stop_all(&workers, config.grace.value).await?;
             server.stop().await;
             Fallible::Ok(left)
