@@ -1,0 +1,94 @@
+"""Who is compared: each with its store, its class of durability, its settings, and how its contract differs.
+
+A contender is a peer with one store and one way to run it. Those of one `store` group are compared with each other and with
+the row of Ganger on that store.
+"""
+
+from dataclasses import dataclass, field
+
+from .paths import INSTALLED, NODE, PEERS
+
+WORKLOADS = ("drain", "batch", "single", "ping")
+# Acknowledged from memory; survives the process but not the machine; on the disk before it is acknowledged.
+CLASSES = {
+    "D0": "acknowledged from memory, lost when the process ends",
+    "D1": "survives the process, not the loss of power",
+    "D2": "on the disk before it is acknowledged",
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One row of the tables."""
+
+    name: str
+    peer: str
+    label: str
+    # The server that is started for it: see run.py.
+    store: str
+    # With whom it is compared: postgres, redis, embedded.
+    group: str
+    durability: str
+    command: tuple
+    settings: str
+    # What it does less, or otherwise, than Ganger.
+    contract: str
+    # Jobs by workload; what is not named is not run.
+    jobs: dict
+    env: dict = field(default_factory=dict)
+
+    def does(self, workload):
+        return workload in self.jobs
+
+
+def _node(peer):
+    return (NODE, PEERS / peer / "driver.mjs")
+
+
+def _python(peer):
+    return (INSTALLED / "venv" / peer / "bin" / "python", PEERS / peer / "driver.py")
+
+
+def _binary(name):
+    return (INSTALLED / "bin" / name,)
+
+
+def _jobs(drain, batch=None, single=None, ping=100):
+    """How many, so that a measurement takes some seconds. Without a batch in its API there is no such row."""
+    all_ = {"drain": drain, "batch": batch, "single": single, "ping": ping}
+    return {workload: jobs for workload, jobs in all_.items() if jobs}
+
+
+POSTGRES = [
+    Contender(
+        "graphile-worker", "graphile-worker", "graphile-worker", "postgres", "postgres", "D2", _node("graphile-worker"),
+        "one process, concurrentJobs 24, localQueue.size 2,000 with refetchDelay 10 ms, completeJobBatchDelay and failJobBatchDelay 0; for the ping without local queue and batches",
+        "handlers run inside the process that fetches; a job that is done is deleted, so no history and no result",
+        _jobs(100_000, 200_000, 10_000), {"BENCH_CONCURRENCY": "24"},
+    ),
+    Contender(
+        "pg-boss", "pg-boss", "pg-boss", "postgres", "postgres", "D2", _node("pg-boss"),
+        "one process, batchSize 1,000, burstWhenBatchFull, localConcurrency 2; for the ping batchSize 1 and LISTEN/NOTIFY",
+        "a whole batch is one call of the handler and is acknowledged as a whole; done jobs stay for a week",
+        _jobs(50_000, 100_000, 8_000), {"BENCH_CONCURRENCY": "2"},
+    ),
+]
+
+BULLMQ = "one worker process, concurrency 100, removeOnComplete"
+_BULLMQ_CONTRACT = "handlers run inside the process that fetches; done jobs are removed; Redis alone holds the jobs"
+
+
+def _redis(name, peer, label, command, settings, contract, jobs, env=None):
+    """The same contender with both ways of writing the log of Redis out."""
+    for fsync, durability in (("always", "D2"), ("everysec", "D1")):
+        yield Contender(
+            f"{name}+{fsync}", peer, f"{label}, fsync {fsync}", f"redis-{fsync}", "redis", durability, command,
+            f"{settings}; Redis with appendonly yes, appendfsync {fsync}", contract, jobs, env or {},
+        )
+
+
+REDIS = [
+    *_redis("bullmq", "bullmq", "BullMQ", _node("bullmq"), BULLMQ, _BULLMQ_CONTRACT, _jobs(40_000, 40_000, 15_000), {"BENCH_CONCURRENCY": "100"}),
+]
+
+CONTENDERS = {contender.name: contender for contender in [*POSTGRES, *REDIS]}
