@@ -72,6 +72,12 @@ POSTGRES = [
         "a whole batch is one call of the handler and is acknowledged as a whole; done jobs stay for a week",
         _jobs(50_000, 100_000, 8_000), {"BENCH_CONCURRENCY": "2"},
     ),
+    Contender(
+        "river", "river", "River", "postgres", "postgres", "D2", _binary("river-driver"),
+        "one process, as in `river bench`: MaxWorkers 2,000, FetchCooldown 2 ms, FetchPollInterval 20 ms; batches with InsertManyFast (COPY)",
+        "handlers run inside the process that fetches; completions are recorded in batches behind the handlers; done jobs stay for a day",
+        _jobs(50_000, 200_000, 10_000), {"BENCH_CONCURRENCY": "2000"},
+    ),
 ]
 
 BULLMQ = "one worker process, concurrency 100, removeOnComplete"
@@ -89,6 +95,38 @@ def _redis(name, peer, label, command, settings, contract, jobs, env=None):
 
 REDIS = [
     *_redis("bullmq", "bullmq", "BullMQ", _node("bullmq"), BULLMQ, _BULLMQ_CONTRACT, _jobs(40_000, 40_000, 15_000), {"BENCH_CONCURRENCY": "100"}),
+    *_redis(
+        "asynq", "asynq", "Asynq", _binary("asynq-driver"), "one process, Concurrency 50",
+        "no request for many jobs; a job that is done is removed; Redis alone holds the jobs",
+        _jobs(40_000, None, 20_000), {"BENCH_CONCURRENCY": "50"},
+    ),
 ]
 
-CONTENDERS = {contender.name: contender for contender in [*POSTGRES, *REDIS]}
+_BEANSTALKD_CONTRACT = "a job that is deleted is gone: no history, no result, no retries of its own"
+
+
+def _beanstalkd(kind, durability, how, jobs, pipelined=False):
+    peer = "beanstalkd-pipelined" if pipelined else "beanstalkd"
+    client = "8 connections by hand, 100 requests on the way on each" if pipelined else "its Go client, 32 connections, one job at a time on each"
+    return Contender(
+        f"{peer}-{kind}", peer, f"beanstalkd, {how}{', pipelined by hand' if pipelined else ''}", f"beanstalkd-{kind}", "embedded", durability,
+        _binary(f"{peer}-driver"), f"{client}; {how}",
+        _BEANSTALKD_CONTRACT + ("; no client is known that does this" if pipelined else ""),
+        jobs, {"BENCH_CONCURRENCY": "8" if pipelined else "32"},
+    )
+
+
+EMBEDDED = [
+    _beanstalkd("memory", "D0", "in memory", _jobs(100_000, None, 50_000)),
+    _beanstalkd("f0", "D2", "-f0", _jobs(10_000, None, 5_000)),
+    _beanstalkd("memory", "D0", "in memory", _jobs(200_000, 200_000, None, None), pipelined=True),
+    _beanstalkd("f0", "D2", "-f0", _jobs(10_000, 10_000, None, None), pipelined=True),
+    Contender(
+        "faktory", "faktory", "Faktory", "faktory", "embedded", "D0", _binary("faktory-driver"),
+        "its server with its own Redis, 32 connections of its Go client, one job at a time on each",
+        "its Redis writes snapshots each 30 or 120 s and no log; done jobs are gone",
+        _jobs(40_000, 100_000, 20_000), {"BENCH_CONCURRENCY": "32"},
+    ),
+]
+
+CONTENDERS = {contender.name: contender for contender in [*POSTGRES, *REDIS, *EMBEDDED]}
