@@ -4,7 +4,7 @@ A contender is a peer with one store and one way to run it. Those of one `store`
 the row of Ganger on that store.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .paths import INSTALLED, NODE, PEERS
 
@@ -37,8 +37,14 @@ class Contender:
     jobs: dict
     env: dict = field(default_factory=dict)
 
-    def does(self, workload):
-        return workload in self.jobs
+    def scaled(self, part, fewest):
+        """The same with fewer or more jobs; as many pings."""
+        jobs = {workload: jobs if workload == "ping" else max(fewest, int(jobs * part)) for workload, jobs in self.jobs.items()}
+        return replace(self, jobs=jobs)
+
+    @property
+    def is_ganger(self):
+        return self.peer == "ganger"
 
 
 def _node(peer):
@@ -58,6 +64,24 @@ def _jobs(drain, batch=None, single=None, ping=100):
     all_ = {"drain": drain, "batch": batch, "single": single, "ping": ping}
     return {workload: jobs for workload, jobs in all_.items() if jobs}
 
+
+def _ganger(name, label, store, group, settings, jobs, env=None):
+    return Contender(
+        name, "ganger", label, store, group, "D2", _binary("ganger-driver"),
+        f"server and worker in two processes over gRPC, one worker of 32 threads{settings}", "", jobs,
+        {"BENCH_CONCURRENCY": "32", **(env or {})},
+    )
+
+
+_NO_HISTORY = {"BENCH_RETENTION": "none"}
+
+GANGER = [
+    _ganger("ganger", "**Ganger**, full history", "postgres", "postgres", "", _jobs(200_000, 200_000, 10_000)),
+    _ganger("ganger-no-history", "**Ganger**, no history", "postgres", "postgres", ", retention none", _jobs(200_000, ping=None), _NO_HISTORY),
+    _ganger("ganger-redis", "**Ganger** on PostgreSQL with Redis", "postgres+everysec", "redis", "; Redis (everysec) holds no job alone", _jobs(200_000, 200_000, 10_000)),
+    _ganger("ganger-embedded", "**Ganger**, embedded, full history", "disk", "embedded", ", SQLite with synchronous=FULL", _jobs(200_000, 200_000, 20_000)),
+    _ganger("ganger-embedded-no-history", "**Ganger**, embedded, no history", "disk", "embedded", ", SQLite with synchronous=FULL, retention none", _jobs(200_000, ping=None), _NO_HISTORY),
+]
 
 POSTGRES = [
     Contender(
@@ -129,4 +153,4 @@ EMBEDDED = [
     ),
 ]
 
-CONTENDERS = {contender.name: contender for contender in [*POSTGRES, *REDIS, *EMBEDDED]}
+CONTENDERS = {contender.name: contender for contender in [*GANGER, *POSTGRES, *REDIS, *EMBEDDED]}

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 
 from . import machine
 
@@ -20,8 +21,9 @@ class Failed(Exception):
     """A driver did not do what it should, and why."""
 
 
-def act(command, action, env, server_pid=None):
-    """Runs the action and returns its result, with the CPU time of driver and store between its marks under `cpu`."""
+def act(command, action, env, pids=None):
+    """Runs the action and returns its result, with the CPU time of the driver (`worker`) and of these other processes between its
+    marks under `cpu`."""
     process = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "--", *map(str, command), action],
         env={**os.environ, **env},
@@ -37,7 +39,7 @@ def act(command, action, env, server_pid=None):
     reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))
     reader.start()
     try:
-        result, spent = _listen(process, server_pid)
+        result, spent = _listen(process, pids or {})
         code = process.wait()
     finally:
         timer.cancel()
@@ -52,7 +54,7 @@ def act(command, action, env, server_pid=None):
     return {**result, "cpu": spent}
 
 
-def _listen(process, server_pid):
+def _listen(process, pids):
     marks, result = {}, None
     for line in process.stdout:
         try:
@@ -62,10 +64,10 @@ def _listen(process, server_pid):
         if "mark" in said:
             busy, stolen = machine.busy_seconds()
             marks[said["mark"]] = {
-                "worker": machine.cpu_seconds(process.pid),
-                "database": machine.cpu_seconds(server_pid),
+                **machine.cpu_seconds({"worker": process.pid, **pids}),
                 "all": busy,
                 "stolen": stolen,
+                "elapsed": time.monotonic(),
             }
         else:
             result = said

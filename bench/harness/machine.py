@@ -41,24 +41,27 @@ def busy_share(seconds=WATCH_SECONDS):
     return (busy_seconds()[0] - before) / ((time.monotonic() - began) * os.cpu_count())
 
 
-def cpu_seconds(root):
-    """User and system time of a process and all that came from it, those that ended included."""
-    if root is None:
-        return 0.0
+def cpu_seconds(roots):
+    """User and system time of these processes and all that came from each, those that ended included, by name."""
     stats = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
                 # The name stands in brackets and may hold anything; fields are counted after it.
-                stats[int(entry)] = Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split()
+                fields = Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split()
             except OSError:
                 continue
+            stats[int(entry)] = (int(fields[1]), sum(map(int, fields[11:15])))
+    return {name: _family_ticks(root, stats) / TICK for name, root in roots.items()}
+
+
+def _family_ticks(root, stats):
     family, grown = {root}, True
     while grown:
-        children = {pid for pid, fields in stats.items() if int(fields[1]) in family} - family
+        children = {pid for pid, (parent, _) in stats.items() if parent in family} - family
         family |= children
         grown = bool(children)
-    return sum(sum(int(field) for field in stats[pid][11:15]) for pid in family if pid in stats) / TICK
+    return sum(stats[pid][1] for pid in family if pid in stats)
 
 
 class Heart:

@@ -263,6 +263,13 @@ class Faktory(Server):
     def fresh(self):
         return f"tcp://127.0.0.1:{self.port}"
 
+    def stop(self):
+        super().stop()
+        # It puts the settings of its Redis there, whatever it is told.
+        left = Path("/tmp/redis.conf")
+        if left.exists() and "Created by Faktory" in left.read_text(errors="replace"):
+            left.unlink()
+
     def forget(self):
         """It is started anew for each measurement."""
 

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"ganger.dev/bench/peers/lib"
 	"github.com/hibiken/asynq"
@@ -64,7 +65,13 @@ func (p *peer) Left(context.Context) (int, error) {
 }
 
 func (p *peer) Worker(_ context.Context, _ string, handle func(n int)) (func(), error) {
-	server := asynq.NewServer(redis(), asynq.Config{Concurrency: lib.Settings.Concurrency, Logger: quiet{}, LogLevel: asynq.FatalLevel})
+	server := asynq.NewServer(redis(), asynq.Config{
+		Concurrency: lib.Settings.Concurrency,
+		Logger:      quiet{},
+		LogLevel:    asynq.FatalLevel,
+		// An idle server looks once a second unless told otherwise.
+		TaskCheckInterval: 5 * time.Millisecond,
+	})
 	err := server.Start(asynq.HandlerFunc(func(_ context.Context, task *asynq.Task) error {
 		handle(lib.Number(task.Payload()))
 		return nil
