@@ -102,6 +102,12 @@ POSTGRES = [
         "handlers run inside the process that fetches; completions are recorded in batches behind the handlers; done jobs stay for a day",
         _jobs(50_000, 200_000, 10_000), {"BENCH_CONCURRENCY": "2000"},
     ),
+    Contender(
+        "procrastinate", "procrastinate", "Procrastinate", "postgres", "postgres", "D2", _python("procrastinate"),
+        "two worker processes, concurrency 10 each, asynchronous handlers, --delete-jobs=successful; clients in processes of their own",
+        "handlers run inside the process that fetches; a job that is done is deleted",
+        _jobs(2_000, 50_000, 4_000), {"BENCH_CONCURRENCY": "10"},
+    ),
 ]
 
 BULLMQ = "one worker process, concurrency 100, removeOnComplete"
@@ -123,6 +129,27 @@ REDIS = [
         "asynq", "asynq", "Asynq", _binary("asynq-driver"), "one process, Concurrency 50",
         "no request for many jobs; a job that is done is removed; Redis alone holds the jobs",
         _jobs(40_000, None, 20_000), {"BENCH_CONCURRENCY": "50"},
+    ),
+    *_redis(
+        "celery", "celery", "Celery", _python("celery"),
+        "prefork pool of 2, worker_prefetch_multiplier 128, task_acks_late, results ignored, no gossip, mingle or heartbeat",
+        "no request for many jobs; no state or result is kept; Redis alone holds the jobs",
+        _jobs(10_000, None, 8_000),
+    ),
+    *_redis(
+        "dramatiq", "dramatiq", "Dramatiq", _python("dramatiq"), "2 processes of 8 threads, middleware as by default",
+        "no request for many jobs; no state or result is kept; Redis alone holds the jobs",
+        _jobs(10_000, None, 10_000), {"BENCH_CONCURRENCY": "8"},
+    ),
+    *_redis(
+        "rq", "rq", "RQ", _python("rq"), "two processes of SimpleWorker (no fork per job), result_ttl 0",
+        "one job at a time in each process; done jobs are removed; Redis alone holds the jobs",
+        _jobs(3_000, 20_000, 5_000),
+    ),
+    *_redis(
+        "saq", "saq", "SAQ", _python("saq"), "two processes, concurrency 50 each, results not kept",
+        "no request for many jobs; done jobs are removed; Redis alone holds the jobs",
+        _jobs(8_000, None, 8_000), {"BENCH_CONCURRENCY": "50"},
     ),
 ]
 

@@ -256,9 +256,8 @@ class Faktory(Server):
     """The server of Faktory, which starts a Redis of its own and talks to it over a socket."""
 
     def command(self):
-        (self.dir / "db").mkdir(exist_ok=True)
-        place = ["-b", f"127.0.0.1:{self.port}", "-w", ":0", "-l", "warn", "-e", "development"]
-        return ["env", f"HOME={self.dir}", str(INSTALLED / "bin" / "faktory"), *place]
+        place = ["-b", f"127.0.0.1:{self.port}", "-w", ":0", "-d", str(self.dir / "db"), "-c", str(self.dir)]
+        return [str(INSTALLED / "bin" / "faktory"), *place, "-l", "warn", "-e", "development"]
 
     def fresh(self):
         return f"tcp://127.0.0.1:{self.port}"
