@@ -108,6 +108,18 @@ POSTGRES = [
         "handlers run inside the process that fetches; a job that is done is deleted",
         _jobs(2_000, 50_000, 4_000), {"BENCH_CONCURRENCY": "10"},
     ),
+    Contender(
+        "apalis-postgres", "apalis-postgres", "apalis", "postgres", "postgres", "D2", _binary("apalis-postgres-driver"),
+        "one process, batch_size 1,000, looked for each millisecond, handlers spawned beside each other; for the ping NOTIFY",
+        "handlers run inside the process that fetches; done jobs stay",
+        _jobs(20_000, 100_000, 8_000), {"BENCH_CONCURRENCY": "1000"},
+    ),
+    Contender(
+        "underway", "underway", "underway", "postgres", "postgres", "D2", _binary("underway-driver"),
+        "one process, concurrency limit 16",
+        "each job runs in a transaction of its own; handlers run inside the process that fetches; done jobs stay for 14 days",
+        _jobs(4_000, 100_000, 8_000), {"BENCH_CONCURRENCY": "16"},
+    ),
 ]
 
 BULLMQ = "one worker process, concurrency 100, removeOnComplete"
@@ -151,6 +163,11 @@ REDIS = [
         "no request for many jobs; done jobs are removed; Redis alone holds the jobs",
         _jobs(8_000, None, 8_000), {"BENCH_CONCURRENCY": "50"},
     ),
+    *_redis(
+        "apalis", "apalis-redis", "apalis", _binary("apalis-redis-driver"), "one process, batch_size 1,000, looked for each millisecond",
+        "handlers run inside the process that fetches; done jobs stay; Redis alone holds the jobs",
+        _jobs(20_000, 50_000, 10_000), {"BENCH_CONCURRENCY": "1000"},
+    ),
 ]
 
 _BEANSTALKD_CONTRACT = "a job that is deleted is gone: no history, no result, no retries of its own"
@@ -177,6 +194,12 @@ EMBEDDED = [
         "its server with its own Redis, 32 connections of its Go client, one job at a time on each",
         "its Redis writes snapshots each 30 or 120 s and no log; done jobs are gone",
         _jobs(40_000, 100_000, 20_000), {"BENCH_CONCURRENCY": "32"},
+    ),
+    Contender(
+        "hyperqueue", "hyperqueue", "HyperQueue", "disk", "embedded", "D0", _python("hyperqueue"),
+        "server and worker of its Python package in one process, one worker with all cores, no journal",
+        "each job is a process (`true`), so most of its time is that of the kernel; what ended is told by itself, not counted by a handler; the clock runs from the start of the worker",
+        _jobs(3_000, ping=None),
     ),
 ]
 
