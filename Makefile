@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 CARGO ?= cargo
 
-.PHONY: help run test setup fmt ui lint unit python schema e2e screenshots sim soak bench fuzz deny generate up down logs clean
+.PHONY: help run test setup fmt ui lint unit python schema e2e screenshots sim soak bench bench-peers bench-tools fuzz deny generate up down logs clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,7 +16,7 @@ run: ## Build Ganger and start it: server, local worker, SQLite, on http://127.0
 	@scripts/ui build-if-possible
 	$(CARGO) run --locked --release -p ganger -- dev
 
-test: setup fmt ui lint unit python schema e2e sim ## Everything a change must pass
+test: setup fmt ui lint bench-tools unit python schema e2e sim ## Everything a change must pass
 	@echo "all tests passed"
 
 setup: ## Install what building and testing needs
@@ -69,6 +69,14 @@ bench: setup ## The benchmark: embedded, on PostgreSQL, and with Redis, each bes
 	built="$${CARGO_TARGET_DIR:-target}"/dist && "$$built"/ganger bench \
 		&& "$$built"/examples/with_servers "$$built"/ganger bench --store {store} \
 		&& "$$built"/examples/with_servers "$$built"/ganger bench --store {store} --redis {redis}
+
+bench-peers: setup ## Ganger beside its peers, three runs in turn, into docs/benchmarks.md (bench/README.md)
+	bench/peers/setup
+	bench/run
+	bench/report
+
+bench-tools: ## The runner and the report of the benchmark, without the peers
+	python3 -m unittest discover --start-directory bench/tests
 
 fuzz: setup ## Rubbish for everything that reads texts of strangers, a minute each
 	@scripts/fuzz

@@ -45,7 +45,9 @@ def act(command, action, env, pids=None):
         timer.cancel()
         _kill(process)
         process.wait()
-    reader.join()
+        reader.join()
+        process.stdout.close()
+        process.stderr.close()
     told = " ".join("".join(errors).split())[-600:]
     if code or result is None:
         raise Failed(f"{action} ended with code {code} and {'no result' if result is None else 'a result'}: {told or 'no message'}")

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import select
 import shutil
 import subprocess
@@ -27,13 +28,15 @@ def serving(program, directory, store=None, redis=None):
     """Starts it; the process and its address."""
     data = directory / "ganger"
     data.mkdir()
-    command = [str(program), "server", "--auth", "off", "--listen", "127.0.0.1:0", "-o", "json"]
+    command = [str(program), "server", "--auth", "off", "--listen", "127.0.0.1:0", "-o", "json", "--data", str(data)]
     command += ["--store", store] if store else []
     command += ["--redis", redis] if redis else []
     log = open(data / "server.log", "wb")
     process = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "--", *command],
         cwd=data,
+        # Nothing of what its user has set for other servers.
+        env={name: value for name, value in os.environ.items() if not name.startswith("GANGER_")},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=log,

@@ -38,6 +38,11 @@ def work():
         return {"jobs": common.JOBS, "seconds": seconds, "verified": "counted"}
 
 
+# It prints tables of its own; they go where errors go.
+told = os.dup(1)
+os.dup2(2, 1)
+sys.stdout = os.fdopen(told, "w")
+
 actions = {"prepare": dict, "load": dict, "work": work}
 action = sys.argv[1] if len(sys.argv) > 1 else ""
 if action not in actions:
