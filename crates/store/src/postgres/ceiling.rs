@@ -22,8 +22,8 @@ use crate::store::StoreError;
 
 /// When the jobs were made, for all that the database cares.
 const CREATED_AT: Wall = Wall(1_750_000_000_000_000);
-/// Rows per transaction while the jobs are laid out; not measured.
-const PRELOAD: usize = 5_000;
+/// Rows per transaction while the jobs are laid out.
+const PRELOAD: usize = 1_000;
 
 /// What [`ceiling`] measures.
 #[derive(Clone, Debug)]
@@ -47,6 +47,8 @@ pub struct Ceiling {
     pub jobs: usize,
     /// How long that took.
     pub took: Duration,
+    /// How long it took to insert them before, 1,000 in a transaction.
+    pub inserted: Duration,
     /// How long each transaction took.
     pub transactions: Vec<Duration>,
     /// What the database wrote to its log meanwhile, in bytes.
@@ -73,13 +75,17 @@ pub async fn ceiling(
                 "the ceiling is measured in a database without jobs, and this one has some".into(),
             )));
         }
-        lay_out(&connection, options).await?;
-        end_all(&connection, options, elapsed).await
+        let inserted = lay_out(&connection, options, elapsed).await?;
+        Ok(Ceiling { inserted, ..end_all(&connection, options, elapsed).await? })
     };
     measuring.await.map_err(|failure| failure.into_error("cannot measure the database"))
 }
 
-async fn lay_out(connection: &Connection, options: &CeilingOptions<'_>) -> Result<(), Failure> {
+async fn lay_out(
+    connection: &Connection,
+    options: &CeilingOptions<'_>,
+    elapsed: &(dyn Fn() -> Duration + Sync),
+) -> Result<Duration, Failure> {
     let mut spec = JobSpec::new(options.kind.parse().map_err(|error| Failure::unreadable("a kind", error))?);
     spec.queue = options.queue.parse().map_err(|error| Failure::unreadable("a queue", error))?;
     spec.payload = options.payload.into();
@@ -94,18 +100,20 @@ async fn lay_out(connection: &Connection, options: &CeilingOptions<'_>) -> Resul
         .collect();
     let day = vec![super::known::day_of(CREATED_AT)];
     one(connection, sql::MAKE_DAYS, vec![param(day)]).await?;
+    let began = elapsed();
     for jobs in jobs.chunks(PRELOAD) {
         let rows = jobs.iter().map(|job| NewRow::of(job, Some(job.spec.payload.as_bytes())));
         let mut pipeline = Pipeline::new(connection);
         copy::jobs(&mut pipeline, rows.collect::<Result<_, _>>()?)?;
         pipeline.run().await.map_err(|(_, failure)| failure)?;
     }
+    let inserted = elapsed().saturating_sub(began);
     // The jobs of a running server have been looked at by the vacuum, too. There is no checkpoint: after one every page
     // that is touched goes to the log in full, and a drain right after its jobs came in does not pay for that.
     if let Err(error) = connection.client.batch_execute("VACUUM ANALYZE ganger.job").await {
         tracing::debug!(%error, "cannot prepare the database for measuring");
     }
-    Ok(())
+    Ok(inserted)
 }
 
 async fn end_all(
@@ -138,7 +146,7 @@ async fn end_all(
     }
     let took = elapsed().saturating_sub(began);
     let wal_bytes = wal_position(connection).await?.saturating_sub(before);
-    Ok(Ceiling { jobs: ids.len(), took, transactions, wal_bytes })
+    Ok(Ceiling { jobs: ids.len(), took, inserted: Duration::ZERO, transactions, wal_bytes })
 }
 
 /// How much the database has ever written to its log.

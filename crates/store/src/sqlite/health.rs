@@ -31,13 +31,14 @@ pub struct Health {
     pub free_bytes: u64,
 }
 
+/// The version of SQLite that is compiled in.
+#[must_use]
+pub fn engine() -> &'static str {
+    rusqlite::version()
+}
+
 pub(super) fn info(database: &Path) -> StoreInfo {
-    StoreInfo {
-        kind: "sqlite",
-        database: database.into(),
-        schema: migrate::latest(),
-        engine: rusqlite::version(),
-    }
+    StoreInfo { kind: "sqlite", database: database.into(), schema: migrate::latest(), engine: engine() }
 }
 
 pub(super) fn health(database: &Path) -> Result<Health, StoreError> {

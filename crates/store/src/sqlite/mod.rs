@@ -52,7 +52,7 @@ use crate::store::{CommitError, Store, StoreError};
 
 pub use backup::{RestoreOptions, Restored, backup_dir, restore};
 pub use ceiling::{Ceiling, CeilingOptions, ceiling};
-pub use health::{Health, StoreInfo};
+pub use health::{Health, StoreInfo, engine};
 pub use inspect::inspect;
 
 /// How to open a [`SqliteStore`].

@@ -1,37 +1,79 @@
-//! How fast waiting jobs are run, and that each of them ended exactly once.
+//! How fast waiting jobs are run.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
-use ganger_core::job::State;
-use ganger_core::{JobId, limits};
-use ganger_server::api::{CountsBody, JobPage, QueueBody};
+use ganger_server::api::CountsBody;
 
-use super::meter::Meter;
-use super::report::Drain;
-use super::{pause, wrong};
-use crate::client::{Call, Client, with_query};
+use super::meter::Spent;
+use super::report::Row;
+use super::stage::Stage;
+use super::wrong;
 use crate::clock::Stopwatch;
 use crate::failure::Fallible;
 
 /// Between two looks at the counts.
-const LOOK: Duration = Duration::from_millis(10);
+pub(super) const LOOK: Duration = Duration::from_millis(10);
 /// Without any progress for this long something is wrong.
-const STUCK: Duration = Duration::from_secs(60);
+pub(super) const STUCK: Duration = Duration::from_secs(60);
 
-/// Opens a paused queue and waits until all its jobs have ended.
-pub(super) async fn drain(meter: &Meter<'_>, queue: &str, jobs: u64) -> Fallible<Drain> {
-    let before = meter.read().await?;
+/// How fast jobs were run.
+#[derive(Clone, Debug)]
+pub(super) struct Drained {
+    pub(super) jobs: u64,
+    pub(super) took: Duration,
+    pub(super) spent: Spent,
+}
+
+impl Drained {
+    /// A row about it.
+    pub(super) fn row(&self, name: &str, label: impl Into<String>) -> Row {
+        Row::new(name, label).ran(self.jobs, self.took).spent(&self.spent)
+    }
+
+    /// Jobs per second.
+    pub(super) fn rate(&self) -> f64 {
+        super::per_second(self.jobs, self.took)
+    }
+
+    /// Jobs that ended per commit, on average.
+    pub(super) fn jobs_per_commit(&self) -> u64 {
+        (self.jobs / self.spent.commits.max(1)).max(1)
+    }
+
+    /// Which part of the time a batch was with the store: 1 means that the rest keeps up with it.
+    pub(super) fn store_busy(&self) -> f64 {
+        self.spent.commit_seconds / self.took.as_secs_f64().max(1e-9)
+    }
+}
+
+/// Opens a paused queue that holds so many jobs, and waits until so many of them have ended.
+pub(super) async fn drain(stage: &Stage<'_>, queue: &str, held: u64, wanted: u64) -> Fallible<Drained> {
+    let before = stage.spent().await?;
     let watch = Stopwatch::start();
-    pause(meter.client, queue, false).await?;
-    until(meter.client, queue, jobs, "have ended", |counts| counts.succeeded).await?;
-    let took = watch.elapsed();
-    Ok(Drain::new(jobs, took, meter.since(before).await?))
+    stage.pause(queue, false).await?;
+    until(stage, queue, wanted, "have ended", |counts| ended(counts, held)).await?;
+    let (mut jobs, mut took) = (wanted, watch.elapsed());
+    if wanted < held {
+        // The rest goes on: what has ended meanwhile is part of it, and so is the time that it took.
+        jobs = ended(&stage.counts(queue).await?, held);
+        took = watch.elapsed();
+    }
+    Ok(Drained { jobs, took, spent: stage.since(&before).await? })
+}
+
+/// Jobs that ended, of so many in all: what is not kept cannot be counted otherwise.
+fn ended(counts: &CountsBody, held: u64) -> u64 {
+    held.saturating_sub(live(counts))
+}
+
+/// Jobs of a queue that have not ended.
+pub(super) fn live(counts: &CountsBody) -> u64 {
+    counts.scheduled + counts.blocked + counts.queued + counts.running + counts.retrying
 }
 
 /// Waits until so many jobs of a queue are where they should be.
 pub(super) async fn until(
-    client: &Client,
+    stage: &Stage<'_>,
     queue: &str,
     jobs: u64,
     what: &str,
@@ -39,7 +81,7 @@ pub(super) async fn until(
 ) -> Fallible<()> {
     let (mut seen, mut since) = (0, Stopwatch::start());
     loop {
-        let now = arrived(&counts(client, queue).await?);
+        let now = arrived(&stage.counts(queue).await?);
         if now >= jobs {
             return Ok(());
         }
@@ -50,41 +92,4 @@ pub(super) async fn until(
         }
         tokio::time::sleep(LOOK).await;
     }
-}
-
-/// Looks every job up: each that was acknowledged succeeded, at its first attempt, and nothing else is there.
-pub(super) async fn verify(client: &Client, queue: &str, mut expected: HashSet<JobId>) -> Fallible<()> {
-    let mut cursor = None;
-    loop {
-        let limit = Some(limits::PAGE_MAX.to_string());
-        let path =
-            with_query("/v1/jobs", [("queue", Some(queue.to_owned())), ("limit", limit), ("cursor", cursor)]);
-        let page = client.send(&Call::get("list jobs", path)).await?.read::<JobPage>()?;
-        for job in &page.items {
-            if !expected.remove(&job.id) {
-                return Err(wrong(format!("{} was listed twice, or never acknowledged", job.id)));
-            }
-            if job.state != State::Succeeded || job.attempt != 1 {
-                return Err(wrong(format!(
-                    "{} is {} after {} attempts",
-                    job.id,
-                    job.state.as_str(),
-                    job.attempt
-                )));
-            }
-        }
-        cursor = page.next_cursor;
-        if cursor.is_none() {
-            break;
-        }
-    }
-    match expected.len() {
-        0 => Ok(()),
-        lost => Err(wrong(format!("{lost} acknowledged jobs are not there"))),
-    }
-}
-
-async fn counts(client: &Client, queue: &str) -> Fallible<CountsBody> {
-    let call = Call::get(format!("get queue {queue}"), format!("/v1/queues/{queue}"));
-    Ok(client.send(&call).await?.read::<QueueBody>()?.jobs)
 }

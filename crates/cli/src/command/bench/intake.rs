@@ -1,176 +1,114 @@
-//! How fast jobs are taken in: in batches, and one by one.
+//! How fast jobs are taken in: many clients, so many jobs per request, through a door.
 
-use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures::future::try_join_all;
 use ganger_core::{JobId, limits};
-use ganger_server::api::{BatchBody, Durability, SubmittedBody};
 use hdrhistogram::Histogram;
-use uuid::Uuid;
 
-use super::meter::Meter;
-use super::report::{Buffered, Intake, Spread, histogram};
-use super::{BUFFERED, SINGLE, drain, job, wrong};
-use crate::client::{Call, Client};
+use super::door::{Door, Entry, Wanted};
+use super::report::{add, histogram};
+use super::stage::Stage;
 use crate::clock::Stopwatch;
-use crate::exit::Exit;
-use crate::failure::{Failure, Fallible};
+use crate::failure::Fallible;
 
-/// Batches under way at a time.
-const BULK_CONNECTIONS: usize = 4;
-/// However slow the disk, one by one takes no longer than this.
-const SINGLE_BOUND: Duration = Duration::from_secs(30);
+/// Batches under way at a time while a queue is filled.
+pub(super) const FILLING: u16 = 4;
 
-/// Enqueues so many jobs in full batches. Tells their ids, too.
-pub(super) async fn bulk(meter: &Meter<'_>, one: &str, jobs: u64) -> Fallible<(Intake, HashSet<JobId>)> {
-    let left = Arc::new(AtomicU64::new(jobs));
-    let before = meter.read().await?;
+/// How jobs are to come in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    pub(super) door: Door,
+    pub(super) per_request: u64,
+    pub(super) connections: u16,
+    pub(super) buffered: bool,
+    /// No request begins after this.
+    pub(super) bound: Option<Duration>,
+}
+
+/// What came in.
+#[derive(Debug)]
+pub(super) struct Came {
+    /// The ids, each with its number from 0.
+    pub(super) ids: Vec<(u64, JobId)>,
+    /// One request.
+    pub(super) requests: Histogram<u64>,
+    pub(super) took: Duration,
+}
+
+impl Came {
+    /// How many.
+    pub(super) fn jobs(&self) -> u64 {
+        self.ids.len() as u64
+    }
+}
+
+impl Way {
+    /// In full batches over REST.
+    pub(super) const FULL: Way = Way {
+        door: Door::Rest,
+        per_request: limits::BATCH_JOBS as u64,
+        connections: FILLING,
+        buffered: false,
+        bound: None,
+    };
+}
+
+/// Enqueues jobs with these numbers, each as `wanted` says.
+pub(super) async fn enqueue(
+    stage: &Stage<'_>,
+    way: Way,
+    numbers: Range<u64>,
+    wanted: impl Fn(u64) -> Wanted,
+) -> Fallible<Came> {
+    let mut entries = Vec::new();
+    for _ in 0..way.connections {
+        entries.push(way.door.enter(stage).await?);
+    }
+    let next = Arc::new(AtomicU64::new(numbers.start));
     let watch = Stopwatch::start();
-    let mut connections = Vec::new();
-    for _ in 0..BULK_CONNECTIONS {
-        connections.push(batches(meter.processes.client()?, one.to_owned(), left.clone()));
+    let clients = entries.into_iter().map(|entry| client(entry, way, &next, numbers.end, &wanted, watch));
+    let mut came = Came { ids: Vec::new(), requests: histogram()?, took: Duration::ZERO };
+    for (ids, times) in try_join_all(clients).await? {
+        came.ids.extend(ids);
+        add(&mut came.requests, &times)?;
     }
-    let mut ids = HashSet::with_capacity(usize::try_from(jobs).unwrap_or(0));
-    let mut times = histogram()?;
-    for (own, own_times) in try_join_all(connections).await? {
-        ids.extend(own);
-        add(&mut times, &own_times)?;
-    }
-    let took = watch.elapsed();
-    let intake = Intake::new(jobs, took, Spread::of(&times), meter.since(before).await?);
-    Ok((intake, ids))
+    came.took = watch.elapsed();
+    Ok(came)
 }
 
-/// Enqueues so many jobs one by one on several connections, each answered once it is in the store.
-pub(super) async fn single(meter: &Meter<'_>, jobs: u64, connections: u16) -> Fallible<Intake> {
-    let before = meter.read().await?;
-    let (times, took) = on_connections(meter, &Single::durable(), jobs, connections).await?;
-    Ok(Intake::new(times.len(), took, Spread::of(&times), meter.since(before).await?))
+/// Fills a queue as fast as it can be.
+pub(super) async fn fill(
+    stage: &Stage<'_>,
+    numbers: Range<u64>,
+    wanted: impl Fn(u64) -> Wanted,
+) -> Fallible<Came> {
+    enqueue(stage, Way::FULL, numbers, wanted).await
 }
 
-/// The same, but each is answered once Redis has it. What it cost is reckoned until all of them are in the store.
-pub(super) async fn buffered(meter: &Meter<'_>, jobs: u64, connections: u16) -> Fallible<Buffered> {
-    let before = meter.read().await?;
-    let watch = Stopwatch::start();
-    let (times, took) = on_connections(meter, &Single::buffered(), jobs, connections).await?;
-    let jobs = times.len();
-    drain::until(meter.client, BUFFERED, jobs, "have come into the store", |counts| counts.queued).await?;
-    let stored = watch.elapsed();
-    let intake = Intake::new(jobs, took, Spread::of(&times), meter.since(before).await?);
-    Ok(Buffered::new(intake, stored))
-}
-
-/// A job that is sent alone.
-#[derive(Clone, Debug)]
-struct Single {
-    body: Bytes,
-    durability: Durability,
-}
-
-impl Single {
-    fn durable() -> Single {
-        Single { body: job(SINGLE).into(), durability: Durability::Durable }
-    }
-
-    fn buffered() -> Single {
-        let durable = job(BUFFERED);
-        let fields = durable.trim_end_matches('}');
-        let body = format!("{fields},\"durability\":\"buffered\"}}").into();
-        Single { body, durability: Durability::Buffered }
-    }
-
-    /// A request for it. Only one under a key may be repeated, and that is never buffered.
-    fn call(&self) -> Call {
-        let (what, path) = ("enqueue a job", "/v1/jobs");
-        match self.durability {
-            Durability::Durable => Call::submit(what, path, self.body.clone(), Uuid::new_v4().to_string()),
-            Durability::Buffered => Call::submit_once(what, path, self.body.clone()),
+async fn client(
+    mut entry: Entry,
+    way: Way,
+    next: &AtomicU64,
+    end: u64,
+    wanted: &impl Fn(u64) -> Wanted,
+    watch: Stopwatch,
+) -> Fallible<(Vec<(u64, JobId)>, Histogram<u64>)> {
+    let (mut ids, mut times) = (Vec::new(), histogram()?);
+    while way.bound.is_none_or(|bound| !watch.left_of(bound).is_zero()) {
+        let first = next.fetch_add(way.per_request, Ordering::Relaxed);
+        let numbers = first..(first + way.per_request).min(end);
+        if numbers.is_empty() {
+            break;
         }
-    }
-}
-
-async fn on_connections(
-    meter: &Meter<'_>,
-    one: &Single,
-    jobs: u64,
-    connections: u16,
-) -> Fallible<(Histogram<u64>, Duration)> {
-    let left = Arc::new(AtomicU64::new(jobs));
-    let watch = Stopwatch::start();
-    let mut tasks = Vec::new();
-    for _ in 0..connections {
-        tasks.push(one_by_one(meter.processes.client()?, one.clone(), left.clone(), watch));
-    }
-    let mut times = histogram()?;
-    for own in try_join_all(tasks).await? {
-        add(&mut times, &own)?;
-    }
-    Ok((times, watch.elapsed()))
-}
-
-async fn batches(
-    client: Client,
-    one: String,
-    left: Arc<AtomicU64>,
-) -> Fallible<(Vec<JobId>, Histogram<u64>)> {
-    let mut ids = Vec::new();
-    let mut times = histogram()?;
-    while let Some(size) = take(&left, limits::BATCH_JOBS as u64) {
-        let body =
-            format!("{{\"jobs\":[{}]}}", vec![one.as_str(); usize::try_from(size).unwrap_or(1)].join(","));
-        let watch = Stopwatch::start();
-        let call = Call::submit("enqueue a batch", "/v1/jobs:batch", body, Uuid::new_v4().to_string());
-        let answer = client.send(&call).await?;
-        times.saturating_record(watch.elapsed().as_micros() as u64);
-        let results = answer.read::<BatchBody>()?.results;
-        ids.extend(results.into_iter().filter_map(|result| result.id));
+        let jobs: Vec<Wanted> = numbers.clone().map(wanted).collect();
+        let one = Stopwatch::start();
+        let made = entry.enqueue(&jobs, way.buffered).await?;
+        times.saturating_record(one.elapsed().as_micros() as u64);
+        ids.extend(numbers.zip(made));
     }
     Ok((ids, times))
-}
-
-async fn one_by_one(
-    client: Client,
-    job: Single,
-    left: Arc<AtomicU64>,
-    watch: Stopwatch,
-) -> Fallible<Histogram<u64>> {
-    let mut times = histogram()?;
-    while !watch.left_of(SINGLE_BOUND).is_zero() && take(&left, 1).is_some() {
-        let one = Stopwatch::start();
-        let answer = client.send(&job.call()).await?;
-        times.saturating_record(one.elapsed().as_micros() as u64);
-        let durability = answer.read::<SubmittedBody>()?.durability;
-        if durability != job.durability {
-            return Err(wrong(format!("a job was to be {:?} and is {durability:?}", job.durability)));
-        }
-    }
-    Ok(times)
-}
-
-/// Takes up to so many from what is left.
-fn take(left: &AtomicU64, most: u64) -> Option<u64> {
-    let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-        (left > 0).then(|| left.saturating_sub(most))
-    });
-    taken.ok().map(|before| before.min(most))
-}
-
-fn add(sum: &mut Histogram<u64>, other: &Histogram<u64>) -> Fallible<()> {
-    sum.add(other).map_err(|error| Failure::new(Exit::Failure, "cannot add up times", error, ""))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_left_is_taken_once() {
-        let left = AtomicU64::new(2_500);
-        let taken: Vec<u64> = std::iter::from_fn(|| take(&left, 1_000)).collect();
-        assert_eq!(taken, [1_000, 1_000, 500]);
-    }
 }

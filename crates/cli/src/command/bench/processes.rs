@@ -1,105 +1,34 @@
-//! The server and the worker that are measured: processes of this very binary.
+//! The processes that are measured: a server and workers, each of this very binary.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use ganger_core::event::WorkerState;
-use ganger_server::api::WorkersBody;
 use rustix::process::{Pid, Signal};
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 use super::target::Target;
-use crate::client::{Call, Client};
-use crate::clock::Stopwatch;
-use crate::config::{Origin, ServerUrl};
+use crate::config::ServerUrl;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
 
-/// The longest wait for a process to be ready, or to end.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Between two looks.
-const LOOK: Duration = Duration::from_millis(20);
+/// The longest wait for a process to be ready, or to end. One that loads millions of jobs takes a while.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+/// How often removing the directory is tried, while processes that were killed are still writing.
+const REMOVALS: u32 = 50;
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The directory for everything, removed when dropped.
 #[derive(Debug)]
 pub(super) struct Directory(PathBuf);
 
 impl Directory {
-    /// Starts a server of this target and a worker in it.
-    pub(super) async fn start(self, target: &Target, threads: u16) -> Fallible<Processes> {
-        let flags = target.flags();
-        let mut args = vec!["server", "--auth", "off", "--listen", "127.0.0.1:0", "-o", "json"];
-        args.extend(flags.iter().map(String::as_str));
-        let mut server = self.command(target, &args)?;
-        let url = first_line(&mut server).await?;
-        let worker =
-            self.command(target, &["worker", "--url", &url.to_string(), "--threads", &threads.to_string()])?;
-        let processes = Processes { server, worker, url, directory: self };
-        processes.wait_for_worker().await?;
-        Ok(processes)
-    }
-
-    fn command(&self, target: &Target, args: &[&str]) -> Fallible<Child> {
-        let failed = |error: std::io::Error| {
-            Failure::file(format!("cannot start `ganger {}`", args.join(" ")), &error, "")
-        };
-        let program = std::env::current_exe().map_err(failed)?;
-        let log = fs::File::create(self.0.join(format!("{}.log", args[0]))).map_err(failed)?;
-        let mut command = Command::new(program);
-        target.tell(&mut command);
-        command
-            .args(args)
-            .current_dir(&self.0)
-            .env("GANGER_LOG", "warn")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(failed)
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        // It is ours alone, and named after this process; what stays behind does no harm.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// A running server and a running worker.
-#[derive(Debug)]
-pub(super) struct Processes {
-    server: Child,
-    worker: Child,
-    url: ServerUrl,
-    // Dropped last: the processes write into it.
-    directory: Directory,
-}
-
-/// CPU time that the processes have used so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cpu {
-    /// Seconds of the server.
-    pub(super) server: f64,
-    /// Seconds of the worker.
-    pub(super) worker: f64,
-}
-
-impl Cpu {
-    /// What was used since.
-    pub(super) fn since(self, earlier: Cpu) -> Cpu {
-        Cpu { server: self.server - earlier.server, worker: self.worker - earlier.worker }
-    }
-}
-
-impl Processes {
-    /// Makes a directory for them.
-    pub(super) fn directory(parent: &Path) -> Fallible<Directory> {
+    /// Makes one.
+    pub(super) fn make(parent: &Path) -> Fallible<Directory> {
         let path = parent.join(format!(".ganger-bench-{}", std::process::id()));
         fs::create_dir(&path).map_err(|error| {
             Failure::file(
@@ -111,63 +40,96 @@ impl Processes {
         Ok(Directory(path))
     }
 
-    /// A client of its own, with its own connections.
-    pub(super) fn client(&self) -> Fallible<Client> {
-        Client::to(self.url.clone().into(), Origin::Default)
-    }
-
-    /// Where the server listens.
-    pub(super) fn url(&self) -> &ServerUrl {
-        &self.url
-    }
-
-    /// Where their data is.
+    /// Where it is.
     pub(super) fn path(&self) -> &Path {
-        &self.directory.0
+        &self.0
     }
 
-    /// CPU time so far.
-    pub(super) fn cpu(&self) -> Cpu {
-        let of = |child: &Child| child.id().and_then(cpu_seconds).unwrap_or_default();
-        Cpu { server: of(&self.server), worker: of(&self.worker) }
+    /// Starts a server of this target, on a port that is free or on the one that is given, and tells where it listens.
+    pub(super) async fn server(&self, target: &Target, listen: &str) -> Fallible<(Child, ServerUrl)> {
+        let flags = target.flags();
+        let mut args = vec!["server", "--auth", "off", "--listen", listen, "-o", "json"];
+        args.extend(flags.iter().map(String::as_str));
+        let mut server = self.spawn(target, &args)?;
+        let url = first_line(&mut server, || self.log("server")).await?;
+        Ok((server, url))
     }
 
-    /// Ends both in order.
-    pub(super) async fn stop(&mut self) {
-        for child in [&mut self.worker, &mut self.server] {
-            let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-            if let Some(pid) = pid {
-                // If it is gone already there is nothing to stop.
-                let _ = rustix::process::kill_process(pid, Signal::TERM);
+    /// Starts a worker with the kinds that are built in.
+    pub(super) fn worker(&self, target: &Target, url: &ServerUrl, threads: u16) -> Fallible<Child> {
+        self.spawn(target, &["worker", "--url", &url.to_string(), "--threads", &threads.to_string()])
+    }
+
+    /// Starts workers of the benchmark's own.
+    pub(super) fn crew(&self, target: &Target, orders: &str) -> Fallible<Child> {
+        self.spawn(target, &["bench", "--crew", orders])
+    }
+
+    /// What a process said.
+    pub(super) fn log(&self, of: &str) -> String {
+        fs::read_to_string(self.0.join(format!("{of}.log"))).unwrap_or_default().trim().to_owned()
+    }
+
+    fn spawn(&self, target: &Target, args: &[&str]) -> Fallible<Child> {
+        let failed =
+            |error: std::io::Error| Failure::file(format!("cannot start `ganger {}`", args[0]), &error, "");
+        let program = std::env::current_exe().map_err(failed)?;
+        let log = self.0.join(format!("{}.log", args[0]));
+        let log = fs::OpenOptions::new().create(true).append(true).open(log).map_err(failed)?;
+        let mut command = Command::new(program);
+        target.tell(&mut command);
+        command
+            .args(args)
+            .current_dir(&self.0)
+            .env("GANGER_LOG", "warn")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(failed)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // It is ours alone, and named after this process; what stays behind does no harm.
+        for _ in 0..REMOVALS {
+            if fs::remove_dir_all(&self.0).is_ok() || !self.0.exists() {
+                return;
             }
-            // One that does not end in time is killed when dropped.
-            let _ = tokio::time::timeout(PATIENCE, child.wait()).await;
+            std::thread::sleep(PAUSE);
         }
     }
+}
 
-    async fn wait_for_worker(&self) -> Fallible<()> {
-        let client = self.client()?;
-        let watch = Stopwatch::start();
-        while !watch.left_of(PATIENCE).is_zero() {
-            let answer = client.send(&Call::get("list workers", "/v1/workers")).await?;
-            let workers = answer.read::<WorkersBody>()?.items;
-            if workers.iter().any(|worker| worker.state == WorkerState::Available) {
-                return Ok(());
-            }
-            tokio::time::sleep(LOOK).await;
-        }
-        let log = fs::read_to_string(self.directory.0.join("worker.log")).unwrap_or_default();
-        Err(Failure::new(Exit::Failure, "the worker does not connect", log.trim(), ""))
+/// Ends a process in order; one that does not end in time is killed when dropped.
+pub(super) async fn stop(child: &mut Child) {
+    signal(child, Signal::TERM);
+    let _ = tokio::time::timeout(PATIENCE, child.wait()).await;
+}
+
+/// Ends a process at once, and waits until it is gone.
+pub(super) async fn kill(child: &mut Child) {
+    // If it is gone already there is nothing to kill.
+    let _ = child.kill().await;
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        // If it is gone already there is nothing to stop.
+        let _ = rustix::process::kill_process(pid, signal);
     }
 }
 
 /// The server says where it listens as soon as it does.
-async fn first_line(child: &mut Child) -> Fallible<ServerUrl> {
+async fn first_line(child: &mut Child, log: impl Fn() -> String) -> Fallible<ServerUrl> {
     #[derive(Deserialize)]
     struct Ready {
         url: String,
     }
-    let failed = |why: String| Failure::new(Exit::Failure, "the server does not start", why, "");
+    let failed = |why: String| Failure::new(Exit::Failure, "the server does not start", why, log());
     let stdout = child.stdout.take().ok_or_else(|| failed("it has no output".into()))?;
     let mut lines = BufReader::new(stdout).lines();
     let line = tokio::time::timeout(PATIENCE, lines.next_line())
@@ -177,25 +139,4 @@ async fn first_line(child: &mut Child) -> Fallible<ServerUrl> {
         .ok_or_else(|| failed("it ended at once".into()))?;
     let ready: Ready = serde_json::from_str(&line).map_err(|error| failed(format!("{error} in `{line}`")))?;
     ready.url.parse().map_err(failed)
-}
-
-/// User and system time of a process, from `/proc`.
-fn cpu_seconds(pid: u32) -> Option<f64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the name, in brackets, and may hold anything; fields are counted after it.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = fields.split_whitespace().collect();
-    let ticks = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_cpu_time_of_a_process_can_be_read() {
-        assert!(cpu_seconds(std::process::id()).unwrap() >= 0.0);
-        assert_eq!(cpu_seconds(u32::MAX), None);
-    }
 }

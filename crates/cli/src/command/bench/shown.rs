@@ -2,19 +2,11 @@
 
 use std::time::Duration;
 
-use super::report::{Cost, Drain, Intake, Report, Spread};
+use serde_json::Value;
+
+use super::report::{Report, Row, Spread};
 use crate::humane::{grouped, short};
 use crate::output::{Cell, Style, Table};
-
-/// One line: how many, how fast, how long, and what each cost.
-#[derive(Default)]
-struct Line {
-    jobs: Option<u64>,
-    rate: Option<f64>,
-    times: Option<Spread>,
-    cost: Option<Cost>,
-    wal: Option<f64>,
-}
 
 impl Report {
     /// A table, and what follows from it.
@@ -25,133 +17,112 @@ impl Report {
             ">JOBS/S",
             ">P50",
             ">P99",
+            ">P99.9",
             ">SERVER CPU S/M",
             ">WORKER CPU S/M",
             ">COMMITS/JOB",
-            ">WAL B/JOB",
+            ">STORE B/JOB",
         ]);
-        for (name, line) in self.lines() {
-            table.row(line.cells(name));
+        for row in &self.rows {
+            lines(row).into_iter().for_each(|cells| table.row(cells));
         }
-        format!("{}\n\n{}", table.render(style), self.conclusions().join("\n"))
-    }
-
-    fn lines(&self) -> Vec<(String, Line)> {
-        let (database, ceiling) = (self.ceiling.database, &self.ceiling);
-        let mut lines = vec![
-            ("bulk enqueue, batches of 1,000".into(), Line::of(&self.bulk)),
-            ("single enqueue".into(), Line::of(&self.single)),
-        ];
-        if let Some(buffered) = &self.buffered {
-            lines.push(("single enqueue, buffered by Redis".into(), Line::of(&buffered.intake)));
-            let stored = Line { rate: Some(buffered.stored_per_second), ..Line::default() };
-            lines.push(("\u{2026} until they are in PostgreSQL".into(), stored));
+        for cells in self.ceiling.iter().flat_map(|ceiling| ceiling.lines()) {
+            table.row(cells.cells("-"));
         }
-        lines.push((format!("drain, one worker of {} threads", self.threads), Line::run(&self.drain)));
-        lines.push(("\u{2026} behind as many jobs of a closed key".into(), Line::run(&self.parked)));
-        let raw = Line {
-            jobs: Some(self.drain.jobs),
-            rate: Some(ceiling.jobs_per_second),
-            times: Some(ceiling.transaction),
-            wal: ceiling.wal_bytes_per_job,
-            ..Line::default()
-        };
-        lines.push((format!("raw ceiling of {database}, {} jobs per commit", ceiling.batch), raw));
-        let start = Line {
-            rate: Some(self.start.jobs_per_second),
-            times: Some(self.start.start),
-            cost: Some(self.start.cost),
-            ..Line::default()
-        };
-        lines.push(("enqueue to start, idle".into(), start));
-        let times = |times| Line { times, ..Line::default() };
-        lines.push(("enqueue, idle".into(), times(Some(self.start.submit))));
-        lines.push((format!("{database}: one job ended, one commit"), times(Some(ceiling.one))));
-        if let Some(page) = ceiling.page {
-            lines.push(("the disk: one page written and synced".into(), times(Some(page))));
-        }
-        lines
-    }
-
-    /// How far the rounds lie apart, if there were several.
-    fn spread(&self) -> String {
-        let (least, most) = self.shares.iter().fold((f64::MAX, 0.0f64), |(a, b), s| (a.min(*s), b.max(*s)));
-        let rounds = self.shares.len();
-        if rounds < 2 {
-            return String::new();
-        }
-        format!(" (median of {rounds} rounds: {:.0}% to {:.0}%)", least * 100.0, most * 100.0)
-    }
-
-    fn conclusions(&self) -> Vec<String> {
-        let ratio = |of: u64, to: u64| of as f64 / (to.max(1) as f64);
-        let started = self.start.start.p50_us;
-        let page = self.ceiling.page.map(|page| format!(", {:.1} of the disk", ratio(started, page.p50_us)));
-        let mut said = vec![
-            format!(
-                "drain: {:.0}% of the raw ceiling, the store busy for {:.0}% of it{}",
-                self.drain.jobs_per_second * 100.0 / self.ceiling.jobs_per_second.max(1.0),
-                self.drain.store_busy * 100.0,
-                self.spread(),
-            ),
-            format!(
-                "drain behind a closed key: {:.0}% of the drain without",
-                self.parked.jobs_per_second * 100.0 / self.drain.jobs_per_second.max(1.0),
-            ),
-            format!(
-                "start: {:.1} commits of {}{} (p50)",
-                ratio(started, self.ceiling.one.p50_us),
-                self.ceiling.database,
-                page.unwrap_or_default(),
-            ),
-        ];
-        if let Some((taken, run)) = self.bulk.cost.wal_bytes_per_job.zip(self.drain.cost.wal_bytes_per_job) {
-            said.push(format!(
-                "WAL over the life of a job: {:.0} bytes (enqueued in bulk, and drained)",
-                taken + run
-            ));
-        }
-        said.push("every job of the drain was looked up: each ended once, at its first attempt".into());
-        said
+        let mut said = vec![format!("{} on {}: {}", self.workload, self.store.label, self.about)];
+        said.push(String::new());
+        said.push(table.render(style));
+        said.push(String::new());
+        said.extend(self.notes.iter().cloned());
+        said.extend(self.verification());
+        said.push(self.machine.describe());
+        said.join("\n")
     }
 }
 
+/// The sorts of times in the order in which they are shown, and what each is.
+const SORTS: [(&str, &str); 5] = [
+    ("start", "until it starts"),
+    ("recorded", "until its result is recorded"),
+    ("request", "one request"),
+    ("late", "start after its time"),
+    ("wait", "wait for its start"),
+];
+
+/// One line: how many, how fast, how long, and what each cost.
+#[derive(Default)]
+pub(super) struct Line {
+    pub(super) label: String,
+    pub(super) jobs: Option<u64>,
+    pub(super) rate: Option<f64>,
+    pub(super) times: Option<Spread>,
+    pub(super) server: Option<f64>,
+    pub(super) worker: Option<f64>,
+    pub(super) commits: Option<f64>,
+    pub(super) bytes: Option<f64>,
+}
+
 impl Line {
-    fn run(drain: &Drain) -> Line {
-        Line {
-            jobs: Some(drain.jobs),
-            rate: Some(drain.jobs_per_second),
-            cost: Some(drain.cost),
-            ..Line::default()
-        }
-    }
-
-    fn of(intake: &Intake) -> Line {
-        Line {
-            jobs: Some(intake.jobs),
-            rate: Some(intake.jobs_per_second),
-            times: Some(intake.request),
-            cost: Some(intake.cost),
-            wal: None,
-        }
-    }
-
-    fn cells(&self, name: String) -> Vec<Cell> {
-        let or_not = |cell: Option<Cell>| cell.unwrap_or_else(|| "-".into());
+    /// With something else where there is nothing to tell.
+    fn cells(&self, nothing: &str) -> Vec<Cell> {
+        let or_not = |cell: Option<Cell>| cell.unwrap_or_else(|| nothing.into());
         let number =
             |value: Option<f64>, digits: usize| or_not(value.map(|v| format!("{v:.digits$}").into()));
-        let wal = self.wal.or(self.cost.and_then(|cost| cost.wal_bytes_per_job));
+        let time = |of: fn(&Spread) -> u64| or_not(self.times.as_ref().map(|times| micros(of(times))));
         vec![
-            name.into(),
+            self.label.clone().into(),
             or_not(self.jobs.map(|jobs| grouped(jobs).into())),
             or_not(self.rate.map(|rate| grouped(rate as u64).into())),
-            or_not(self.times.map(|times| micros(times.p50_us))),
-            or_not(self.times.map(|times| micros(times.p99_us))),
-            number(self.cost.map(|cost| cost.server_cpu_seconds_per_million), 1),
-            number(self.cost.map(|cost| cost.worker_cpu_seconds_per_million), 1),
-            number(self.cost.map(|cost| cost.commits_per_job), 4),
-            number(wal, 0),
+            time(|times| times.p50),
+            time(|times| times.p99),
+            time(|times| times.p999),
+            number(self.server, 1),
+            number(self.worker, 1),
+            number(self.commits, 4),
+            number(self.bytes, 0),
         ]
+    }
+}
+
+/// A row, and one line more for each further sort of times.
+fn lines(row: &Row) -> Vec<Vec<Cell>> {
+    let cpu = |process: &str| row.cpu_seconds_per_million.get(process).copied();
+    let told = |(what, words): &(&str, &'static str)| Some((*words, *row.latency_us.get(*what)?));
+    let mut times: Vec<(&str, Spread)> = SORTS.iter().filter_map(told).collect();
+    let alone = if times.len() == 1 { times.pop() } else { None };
+    let first = Line {
+        label: row.label.clone(),
+        jobs: row.jobs,
+        rate: row.jobs_per_second,
+        times: alone.map(|(_, spread)| spread),
+        server: cpu("server"),
+        worker: cpu("worker"),
+        commits: row.commits_per_job,
+        bytes: row.store_bytes_per_job,
+    };
+    let mut all = vec![first.cells("-")];
+    for (words, spread) in times {
+        let label = format!("\u{2026} {words}");
+        all.push(Line { label, times: Some(spread), ..Line::default() }.cells(""));
+    }
+    for (name, value) in &row.values {
+        let Some(value) = value.as_f64() else { continue };
+        let label = format!("\u{2026} {}: {}", name.replace('_', " "), shown(name, value));
+        all.push(Line { label, ..Line::default() }.cells(""));
+    }
+    all
+}
+
+fn shown(name: &str, value: f64) -> String {
+    let part = name.starts_with("share") || ["utilisation", "efficiency", "store_busy"].contains(&name);
+    if part && value < 0.1 {
+        format!("{:.1}%", value * 100.0)
+    } else if part {
+        format!("{:.0}%", value * 100.0)
+    } else if value >= 1_000.0 {
+        grouped(value as u64)
+    } else {
+        Value::from((value * 1_000.0).round() / 1_000.0).to_string()
     }
 }
 

@@ -1,11 +1,18 @@
 //! What is measured: the embedded store, or databases of our own beside one that is given.
 
-use ganger_store::postgres::Scratch;
+use ganger_store::inspect::Clocks;
+use ganger_store::postgres::{self, Scratch};
 use tokio::process::Command;
 
+use crate::clock::{self, Stopwatch};
 use crate::config::{Place, RawStore};
 use crate::failure::{Failure, Fallible};
+use crate::port_owner;
 use crate::serving::database_failure;
+
+/// Where they listen unless an address says otherwise.
+const POSTGRES_PORT: u16 = 5432;
+const REDIS_PORT: u16 = 6379;
 
 /// Where the jobs of the benchmark are kept.
 #[derive(Debug)]
@@ -24,6 +31,10 @@ pub(super) struct Cluster {
     /// For the server.
     server: Scratch,
     redis: Option<RawStore>,
+    database_pid: Option<u32>,
+    redis_pid: Option<u32>,
+    /// Redis is shared with the workloads before, whose servers are gone: each has names of its own.
+    namespace: String,
 }
 
 impl Cluster {
@@ -58,7 +69,12 @@ impl Target {
             }
         };
         let server = scratch(&url, &bench_name()).await?;
-        Ok(Target::Postgres(Box::new(Cluster { beside: url, server, redis: redis.cloned() })))
+        let database_pid = postgres::is_local(&url).then(|| listener(&url, POSTGRES_PORT)).flatten();
+        let redis_pid = redis.and_then(|redis| listener(redis.text(), REDIS_PORT));
+        let namespace = format!("{}_{}", bench_name(), clock::now().0);
+        let redis = redis.cloned();
+        let cluster = Cluster { beside: url, server, redis, database_pid, redis_pid, namespace };
+        Ok(Target::Postgres(Box::new(cluster)))
     }
 
     fn embedded(redis: Option<&RawStore>) -> Fallible<Target> {
@@ -72,13 +88,55 @@ impl Target {
         }
     }
 
-    /// What it is called in the report.
+    /// What it is called in reports.
     pub(super) fn name(&self) -> &'static str {
+        match self {
+            Target::Embedded => "sqlite",
+            Target::Postgres(cluster) if cluster.redis.is_some() => "postgres+redis",
+            Target::Postgres(_) => "postgres",
+        }
+    }
+
+    /// What people call it.
+    pub(super) fn label(&self) -> &'static str {
         match self {
             Target::Embedded => "SQLite",
             Target::Postgres(cluster) if cluster.redis.is_some() => "PostgreSQL + Redis",
             Target::Postgres(_) => "PostgreSQL",
         }
+    }
+
+    /// The version of the database, if it tells.
+    pub(super) async fn version(&self) -> Option<String> {
+        match self {
+            Target::Embedded => Some(ganger_store::sqlite::engine().to_owned()),
+            Target::Postgres(cluster) => {
+                let watch = Stopwatch::start();
+                let clocks = Clocks { elapsed: &|| watch.elapsed(), now: &clock::now };
+                postgres::inspect(&cluster.beside, clocks).await.ok().map(|report| report.version)
+            }
+        }
+    }
+
+    /// The process that all others of the database come from, if it is one of this machine.
+    pub(super) fn database_pid(&self) -> Option<u32> {
+        match self {
+            Target::Embedded => None,
+            Target::Postgres(cluster) => cluster.database_pid,
+        }
+    }
+
+    /// The process of Redis, if it is one of this machine.
+    pub(super) fn redis_pid(&self) -> Option<u32> {
+        match self {
+            Target::Embedded => None,
+            Target::Postgres(cluster) => cluster.redis_pid,
+        }
+    }
+
+    /// Whether the server keeps its jobs itself.
+    pub(super) fn is_embedded(&self) -> bool {
+        matches!(self, Target::Embedded)
     }
 
     /// What the ceiling is that of.
@@ -103,7 +161,7 @@ impl Target {
             Target::Embedded => vec!["--data".into(), "data".into()],
             // Apart from whatever else is in that Redis.
             Target::Postgres(cluster) if cluster.redis.is_some() => {
-                vec!["--allow-buffered".into(), "--redis-namespace".into(), bench_name()]
+                vec!["--allow-buffered".into(), "--redis-namespace".into(), cluster.namespace.clone()]
             }
             Target::Postgres(_) => Vec::new(),
         }
@@ -149,6 +207,14 @@ impl Target {
 /// What a database or a namespace of this benchmark is called.
 fn bench_name() -> String {
     format!("ganger_bench_{}", std::process::id())
+}
+
+/// The process that listens at an address, if it is one of this machine.
+fn listener(url: &str, usual: u16) -> Option<u32> {
+    let url = reqwest::Url::parse(url).ok()?;
+    let host = url.host_str()?.trim_matches(['[', ']']);
+    let here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    here.then(|| port_owner::find(url.port().unwrap_or(usual))).flatten().map(|(pid, _)| pid)
 }
 
 async fn scratch(url: &str, name: &str) -> Fallible<Scratch> {

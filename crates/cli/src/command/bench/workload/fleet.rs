@@ -1,0 +1,108 @@
+//! `fleet`: how fast jobs are run by ten, a hundred, a thousand and ten thousand connected workers.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::clock::Stopwatch;
+use crate::command::bench::crew::{Crew, Orders, TIMED, Timed};
+use crate::command::bench::door::Wanted;
+use crate::command::bench::report::{Measured, Row};
+use crate::command::bench::sizes::Settings;
+use crate::command::bench::stage::Stage;
+use crate::command::bench::verify::{self, Expected};
+use crate::command::bench::{drain, intake};
+use crate::failure::{Failure, Fallible};
+use crate::humane::grouped;
+
+/// How many jobs, unless the user says so.
+const JOBS: u64 = 100_000;
+/// Workers of one process.
+const PER_PROCESS: u64 = 2_500;
+/// Threads of each worker.
+const THREADS: u16 = 4;
+/// Files that a process opens besides those for workers.
+const BESIDES: u64 = 500;
+
+pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
+    let jobs = stage.sizes.jobs(JOBS);
+    let mut measured = Measured::default();
+    let idle = stage.resident();
+    let (mut crews, mut there) = (Vec::new(), 0);
+    for workers in stage.sizes.workers() {
+        if !may_connect(workers, stage.sizes.names_workers(), &mut measured)? {
+            continue;
+        }
+        stage.note(&format!("connecting {} workers", grouped(workers)));
+        let watch = Stopwatch::start();
+        while there < workers {
+            let more = (workers - there).min(PER_PROCESS);
+            crews.push(Crew::start(stage, &Orders::light(stage, more, THREADS, TIMED)).await?);
+            there += more;
+        }
+        let connected = watch.elapsed();
+        let bytes = stage.resident().saturating_sub(idle) as f64 / workers as f64;
+        let row = drained(stage, workers, jobs, &mut measured).await?;
+        let first = measured.rows.first().map_or(row.rate(), Row::rate);
+        let share = row.rate() / first.max(1.0);
+        measured.rows.push(
+            row.param("workers", workers)
+                .param("processes", crews.len())
+                .value("share_of_first", share)
+                .value("connect_seconds", connected.as_secs_f64())
+                .value("bytes_per_worker", bytes)
+                .value("resident_bytes", stage.resident() as f64),
+        );
+    }
+    for crew in crews {
+        crew.stop(stage).await?;
+    }
+    if let [first, .., last] = measured.rows.as_slice() {
+        let share = last.rate() / first.rate().max(1.0);
+        let (few, many) = (&first.params["workers"], &last.params["workers"]);
+        measured.notes.push(format!("{many} workers: {:.0}% of the rate with {few}", share * 100.0));
+    }
+    measured.settings = Settings::default()
+        .with("jobs", jobs)
+        .with("workers", stage.sizes.workers())
+        .with("threads", THREADS);
+    Ok(measured)
+}
+
+async fn drained(stage: &Stage<'_>, workers: u64, jobs: u64, measured: &mut Measured) -> Fallible<Row> {
+    let queue = format!("bench.fleet.{workers}");
+    stage.pause(&queue, true).await?;
+    let payload = Timed { at: 0, class: 0, ms: 0 }.payload();
+    let wanted = Wanted { kind: TIMED, queue: queue.clone(), payload, ..Wanted::default() };
+    let came = intake::fill(stage, 0..jobs, |_| wanted.clone()).await?;
+    let drained = drain::drain(stage, &queue, jobs, jobs).await?;
+    let ids = came.ids.into_iter().map(|(_, id)| id);
+    measured.looked_up(verify::all(stage, &queue, Expected::once(ids)).await?);
+    Ok(drained.row("fleet", format!("drain, {} workers of {THREADS} threads", grouped(workers))))
+}
+
+/// Whether so many connections can be opened here. Those that the user did not ask for are left out, and it is said.
+fn may_connect(workers: u64, asked_for: bool, measured: &mut Measured) -> Fallible<bool> {
+    let needed = workers + BESIDES;
+    let allowed = open_files(needed);
+    if allowed >= needed {
+        return Ok(true);
+    }
+    let why = format!("the server needs {needed} open files for that, and may have {allowed}");
+    if asked_for {
+        let fix = format!("raise the limit with `ulimit -n {needed}`, or ask for fewer with --workers");
+        return Err(Failure::usage(format!("cannot connect {} workers", grouped(workers)), why, fix));
+    }
+    measured.notes.push(format!("left out: {} workers, because {why}", grouped(workers)));
+    Ok(false)
+}
+
+/// How many files the processes that are started from here may open, after it was raised as far as it can be.
+fn open_files(needed: u64) -> u64 {
+    let limit = getrlimit(Resource::Nofile);
+    let unlimited = |limit: Option<u64>| limit.unwrap_or(u64::MAX);
+    if unlimited(limit.current) < needed && unlimited(limit.maximum) >= needed {
+        let raised = Rlimit { current: Some(needed), maximum: limit.maximum };
+        // If it cannot be raised, what is allowed is less, and that is told.
+        let _ = setrlimit(Resource::Nofile, raised);
+    }
+    unlimited(getrlimit(Resource::Nofile).current)
+}
