@@ -54,6 +54,7 @@ export interface VirtualTableProps<R> {
 export const MOST_ROWS = 60;
 const HEAD = 30;
 const SECOND_LINE = 18;
+const AT_REST_MS = 120;
 
 export function VirtualTable<R>(props: VirtualTableProps<R>) {
   const { label, rows, rowId, columns, onOpen, openId, selection, onSelectionChange, onEnd, onVisible, footer } = props;
@@ -85,7 +86,11 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
     if (onEnd && last >= rows.length - 10) onEnd();
   }, [onEnd, last, rows.length]);
   const visible = items.flatMap(({ index }) => (rows[index] === undefined ? [] : [rowId(rows[index])])).join(",");
-  useEffect(() => onVisible?.(visible.split(",").filter(Boolean)), [onVisible, visible]);
+  // Told when the list has come to rest: what only flies by needs no events of its own.
+  useEffect(() => {
+    const timer = setTimeout(() => onVisible?.(visible.split(",").filter(Boolean)), AT_REST_MS);
+    return () => clearTimeout(timer);
+  }, [onVisible, visible]);
 
   const activeIndex = Math.max(0, rows.findIndex((row) => rowId(row) === active));
   // The inspector closed: whoever opened it goes on from the row.
@@ -115,10 +120,15 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
     [rows, rowId, virtual],
   );
 
-  const select = (id: string, range: boolean) => {
-    if (!selection || !onSelectionChange) return;
-    onSelectionChange(range ? extend(selection, id, rows.map(rowId)) : toggle(selection, id));
-  };
+  // The same function for as long as the table is there: a new one would draw every row again at every step of a scroll.
+  const now = useRef({ selection, onSelectionChange, rows, rowId });
+  useEffect(() => {
+    now.current = { selection, onSelectionChange, rows, rowId };
+  });
+  const select = useCallback((id: string, range: boolean) => {
+    const { selection: before, onSelectionChange: change, rows: all, rowId: idOf } = now.current;
+    if (before && change) change(range ? extend(before, id, all.map(idOf)) : toggle(before, id));
+  }, []);
 
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[activeIndex];
