@@ -1,13 +1,14 @@
 /** The rest of what is known about a job: what went in, what came out, what it logged, what happened, what belongs to it. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useId, useState } from "react";
-import { api, urlOf } from "@/api/client";
+import { api } from "@/api/client";
 import { useMay } from "@/api/queries";
 import type { Job, JobEvent, State } from "@/api/types";
 import { CodeView, EmptyState, Panel, shortId, StateLabel, Tabs, Time } from "@/design";
 import { quote } from "@/pages/jobs/filter";
 import { Loaded } from "@/pages/data";
+import { Logs } from "./Logs";
+import { NotAllowed } from "./NotAllowed";
 
 export function Details({ job, tab, onTab }: { job: Job; tab: string; onTab: (tab: string) => void }) {
   const tabs = [
@@ -49,61 +50,6 @@ function Result({ job }: { job: Job }) {
   if (!allowed) return <NotAllowed what="Results" />;
   if (!ready) return <EmptyState title="There is no result">{job.state === "dead" || job.state === "cancelled" ? "Only a job that succeeded has one." : "It comes when the job has succeeded."}</EmptyState>;
   return <Loaded query={query}>{(text) => (text.trim() === "null" || text === "" ? <EmptyState title="This job returned nothing" /> : <CodeView text={text} label="result" />)}</Loaded>;
-}
-
-const NotAllowed = ({ what }: { what: string }) => <EmptyState title={`${what} are not for you`}>They need the permission “read_payload”. Anybody with the permission “admin” can give another role.</EmptyState>;
-
-function Logs({ job }: { job: Job }) {
-  const allowed = useMay("read_payload", job.queue);
-  const [attempt, setAttempt] = useState<number>();
-  const [find, setFind] = useState("");
-  const id = useId();
-  const query = useQuery({
-    queryKey: ["jobs", job.id, "logs", attempt ?? "last"],
-    queryFn: ({ signal }) => api.text("/v1/jobs/{id}/logs", { id: job.id }, { attempt }, signal),
-    enabled: allowed && job.attempt > 0,
-    refetchInterval: job.state === "running" ? 5000 : false,
-  });
-  if (!allowed) return <NotAllowed what="Logs" />;
-  if (job.attempt === 0) return <EmptyState title="It has not been started yet">What it logs is shown here.</EmptyState>;
-  return (
-    <div className="flex flex-col gap-2">
-      <div className="flex flex-wrap items-center gap-3">
-        <label htmlFor={id} className="flex items-center gap-2">
-          Attempt
-          <select id={id} className="field" value={attempt ?? ""} onChange={(event) => setAttempt(event.target.value === "" ? undefined : Number(event.target.value))}>
-            <option value="">last ({job.attempt})</option>
-            {Array.from({ length: Math.min(job.attempt, 100) }, (_, index) => job.attempt - index).map((number) => (
-              <option key={number} value={number}>
-                {number}
-              </option>
-            ))}
-          </select>
-        </label>
-        <input className="field min-w-40 grow" placeholder="Find in these lines" aria-label="Find in the log" value={find} onChange={(event) => setFind(event.target.value)} />
-        <a href={urlOf("/v1/jobs/{id}/logs", { id: job.id }, { attempt })} download={`${job.id}.log`}>
-          Download
-        </a>
-      </div>
-      <Loaded query={query}>{(text) => <Lines text={text} find={find} />}</Loaded>
-    </div>
-  );
-}
-
-function Lines({ text, find }: { text: string; find: string }) {
-  if (text === "") return <EmptyState title="This attempt logged nothing" />;
-  const all = text.replace(/\n$/, "").split("\n");
-  const shown = find ? all.filter((line) => line.toLowerCase().includes(find.toLowerCase())) : all;
-  return (
-    <div className="panel">
-      <div role="status" className="border-b border-line px-3 py-1 text-12 text-muted">
-        {find ? `${shown.length} of ${all.length} lines; hidden: ${all.length - shown.length}` : `${all.length} ${all.length === 1 ? "line" : "lines"}; the last 64 KB of an attempt are kept`}
-      </div>
-      <pre role="region" aria-label="Log" tabIndex={0} className="max-h-120 overflow-auto px-3 py-2 text-12 break-words whitespace-pre-wrap">
-        {shown.join("\n")}
-      </pre>
-    </div>
-  );
 }
 
 const SAYS: Record<string, string> = { created: "taken in", started: "started", ended: "ended", asked: "asked for", succeeded: "succeeded", dead: "died", cancelled: "cancelled" };

@@ -10,6 +10,7 @@ import { useLiveQueries } from "@/live/hooks";
 import { Loaded } from "@/pages/data";
 import { addRecent } from "@/shell/recent";
 import { Actions } from "./Actions";
+import { Alive } from "./Alive";
 import { Details } from "./Details";
 import { ErrorCard } from "./ErrorCard";
 import { momentOf } from "./timeline";
@@ -112,6 +113,7 @@ function Running({ data }: { data: Job }) {
           <div className="h-1.5 rounded-full bg-running" style={{ width: `${Math.min(100, fraction * 100)}%` }} />
         </div>
       )}
+      <Alive key={data.attempt} job={data} />
     </section>
   );
 }
