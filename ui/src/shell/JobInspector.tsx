@@ -1,9 +1,10 @@
-/** The inspector of the whole page: `?inspect=job_…` opens it on any page. Its content is loaded when it is first opened. */
+/** The inspector of the whole page: `?inspect=job_…` or `?inspect=wrk_…` opens it on any page. Its content is loaded when it is first opened. */
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback } from "react";
 import { SkeletonRows } from "@/design/parts";
 
 const JobPanel = lazy(() => import("@/pages/job/JobPanel"));
+const WorkerPanel = lazy(() => import("@/pages/worker/WorkerPanel"));
 
 /** Opens and closes the inspector; the address keeps it. */
 export function useInspector() {
@@ -19,10 +20,11 @@ export function useInspector() {
 
 export function InspectorHost() {
   const { inspect, close } = useInspector();
-  if (!inspect?.startsWith("job_")) return null;
+  const Panel = inspect?.startsWith("job_") ? JobPanel : inspect?.startsWith("wrk_") ? WorkerPanel : undefined;
+  if (!Panel || inspect === undefined) return null;
   return (
     <Suspense fallback={<SkeletonRows rows={4} />}>
-      <JobPanel key={inspect} id={inspect} onClose={close} />
+      <Panel key={inspect} id={inspect} onClose={close} />
     </Suspense>
   );
 }

@@ -1,11 +1,13 @@
-/** A queue over time: what came and went, how long jobs waited, how long they ran. */
+/** A queue over time: how much it held, what came and went, how long jobs waited, how long they ran. */
 import { useQuery } from "@tanstack/react-query";
 import { timeseries } from "@/api/queries";
 import type { components } from "@/api/schema";
-import { formatDuration, formatRate, Panel, useNow } from "@/design";
+import { FINAL, type Queue, STATES, sumOf } from "@/api/types";
+import { formatCount, formatDuration, formatRate, Panel, useNow } from "@/design";
 import { Chart, type Series } from "@/design/Chart";
 import { Loaded } from "@/pages/data";
 import { stepOf, useTimeRange } from "@/shell/range";
+import { depthOf } from "./depth";
 import { ratesOf, settled } from "./flow";
 
 type Body = components["schemas"]["TimeseriesBody"];
@@ -23,16 +25,22 @@ export function useSettled(body: Body | undefined) {
   return settled(body?.series[0]?.points ?? [], now);
 }
 
+const LIVE = STATES.filter((state) => !FINAL.includes(state));
+
 const timesOf = (points: readonly { at: string }[]) => points.map((point) => Date.parse(point.at) / 1000);
 
-export function Charts({ queue }: { queue: string }) {
+export function Charts({ queue: shown }: { queue: Queue }) {
+  const { queue } = shown;
   const done = useQueueSeries(queue, "throughput");
   const came = useQueueSeries(queue, "enqueued");
   const wait = useQueueSeries(queue, "wait");
   const run = useQueueSeries(queue, "run");
   return (
-    <div className="grid grid-cols-[4fr_3fr_3fr] gap-4 max-lg:grid-cols-2 max-md:grid-cols-1">
-      <Panel title="Came and went" className="max-lg:col-span-2 max-md:col-span-1">
+    <div className="grid grid-cols-2 gap-4 max-md:grid-cols-1">
+      <Panel title="Depth" aside="jobs that wait or run; replays make the past look fuller">
+        <Depth queue={shown} />
+      </Panel>
+      <Panel title="Came and went">
         <Loaded query={done} rows={5}>
           {(data) => <Flow done={data} came={came.data} />}
         </Loaded>
@@ -48,6 +56,32 @@ export function Charts({ queue }: { queue: string }) {
         </Loaded>
       </Panel>
     </div>
+  );
+}
+
+/** Whatever range is looked at, it is reckoned from now. */
+function Depth({ queue: data }: { queue: Queue }) {
+  const range = useTimeRange();
+  const minute = Math.ceil(useNow() / 60_000) * 60_000;
+  const to = range.moving ? range.to : minute;
+  const iso = (at: number) => new Date(at).toISOString();
+  const over = { queue: data.queue, from: iso(range.from), to: iso(to), step: stepOf({ from: range.from, to }) };
+  const ended = useQuery(timeseries({ metric: "throughput", ...over }));
+  const came = useQuery(timeseries({ metric: "enqueued", ...over })).data;
+  return (
+    <Loaded query={ended} rows={5}>
+      {(body) => {
+        const all = body.series[0]?.points ?? [];
+        const depths = depthOf(sumOf(data.jobs, LIVE), came?.series[0]?.points ?? [], all);
+        const points = all.filter((point) => Date.parse(point.at) <= range.to);
+        const series: Series[] = [{ label: "Jobs", colour: "queued", kind: "area", values: depths.slice(0, points.length) }];
+        return (
+          <div className="px-3 pb-2">
+            <Chart title={`Jobs that ${data.queue} held`} times={timesOf(points)} series={series} format={formatCount} height={150} onZoom={range.zoom} onReset={range.reset} />
+          </div>
+        );
+      }}
+    </Loaded>
   );
 }
 

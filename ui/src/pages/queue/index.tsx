@@ -81,7 +81,7 @@ function Content({ queue }: { queue: QueueData }) {
           />
         </Panel>
       </div>
-      <Charts queue={name} />
+      <Charts queue={queue} />
       <Head queue={name} />
     </div>
   );

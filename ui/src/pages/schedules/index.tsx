@@ -1,16 +1,18 @@
 /** Rules that submit a job at every instant they name. */
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useMemo, useState } from "react";
+import { api } from "@/api/client";
 import { schedules, useMay } from "@/api/queries";
-import type { Schedule } from "@/api/types";
-import { Button, CliLine, type Column, EmptyState, PageHeader, Time, VirtualTable } from "@/design";
+import type { Job, Schedule, State } from "@/api/types";
+import { Button, CliLine, type Column, EmptyState, PageHeader, StateIcon, Time, VirtualTable } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { Loaded } from "@/pages/data";
 import { Mark, type Tone } from "@/pages/glyphs";
 import { Editor } from "@/pages/schedule/Editor";
 import { ruleInEnglish, ruleOf } from "@/pages/schedule/english";
+import { inWords, lastResults } from "./results";
 
 function stateOf({ paused, status }: Schedule): [Tone, string] {
   if (paused) return ["warn", "paused"];
@@ -20,12 +22,33 @@ function stateOf({ paused, status }: Schedule): [Tone, string] {
   return status?.next ? ["well", "on"] : ["plain", "over"];
 }
 
-const columns: readonly Column<Schedule>[] = [
+/** The last jobs of all schedules in one question; of a schedule that fires seldom among many they may be too far back. */
+const lastJobs = {
+  queryKey: ["jobs", "of-schedules"],
+  queryFn: ({ signal }: { signal: AbortSignal }) => api.get("/v1/jobs", { query: { q: "schedule:*", limit: 500 }, signal }),
+  staleTime: 15_000,
+  refetchInterval: 30_000,
+} as const;
+
+function Results({ states }: { states: readonly State[] | undefined }) {
+  if (!states) return <span className="text-muted">—</span>;
+  return (
+    <span role="img" aria-label={`The last ${states.length}: ${inWords(states)}`} title={inWords(states)} className="flex items-center gap-px">
+      {states.map((state, index) => (
+        // oxlint-disable-next-line react/no-array-index-key -- a place in a row of marks is what it is
+        <StateIcon key={index} state={state} size={11} />
+      ))}
+    </span>
+  );
+}
+
+const columnsOf = (results: ReadonlyMap<string, readonly State[]>): readonly Column<Schedule>[] => [
   { id: "name", header: "Name", width: "minmax(120px,1fr)", cell: (row) => <Link to="/schedules/$name" params={{ name: row.name }}>{row.name}</Link> },
   { id: "state", header: "State", width: "80px", cell: (row) => <Mark tone={stateOf(row)[0]}>{stateOf(row)[1]}</Mark> },
   { id: "english", header: "Fires", width: "minmax(220px,2fr)", cell: (row) => ruleInEnglish(row) },
   { id: "rule", header: "Rule", width: "104px", notOnCard: true, cell: (row) => <code className="text-12 text-muted">{ruleOf(row)}</code> },
   { id: "next", header: "Next", width: "130px", cell: (row) => <Time at={row.paused ? undefined : row.status?.next} fallback={row.paused ? "—" : "never"} /> },
+  { id: "results", header: "Last results", width: "124px", notOnCard: true, cell: (row) => <Results states={results.get(row.name)} /> },
   { id: "kind", header: "Kind", width: "minmax(70px,1fr)", notOnCard: true, cell: (row) => row.job.kind },
   { id: "queue", header: "Queue", width: "80px", notOnCard: true, cell: (row) => row.job.queue ?? "default" },
   { id: "overlap", header: "Overlap", width: "80px", notOnCard: true, cell: (row) => <span className="text-muted">{row.overlap.replaceAll("_", " ")}</span> },
@@ -39,6 +62,8 @@ export default function Schedules() {
   const [making, setMaking] = useState(false);
   useLiveQueries(["schedule"], [["schedules"]]);
   const rows = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
+  const last = useQuery(lastJobs).data?.items as readonly Job[] | undefined;
+  const columns = useMemo(() => columnsOf(lastResults(last ?? [])), [last]);
   const make = may ? (
     <Button look="primary" icon={<Plus size={14} />} onClick={() => setMaking(true)}>
       New schedule

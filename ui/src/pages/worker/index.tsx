@@ -1,149 +1,20 @@
-/** One life of a worker: what it runs, or how it ended and what became of its jobs. */
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { Funnel } from "lucide-react";
-import { useState } from "react";
-import { api } from "@/api/client";
-import { useMay, worker } from "@/api/queries";
-import { STATES, type State, type Worker as WorkerData } from "@/api/types";
-import { Button, Chip, ConfirmDialog, Duration, Elapsed, Facts, formatCount, PageHeader, Panel, shellWord, shortId, StateLabel, Time, toast } from "@/design";
-import { useLiveQueries } from "@/live/hooks";
+/** The page of one worker. */
+import { getRouteApi } from "@tanstack/react-router";
+import { PageHeader } from "@/design";
 import { Loaded } from "@/pages/data";
-import { Mark, Meter, VerdictStrip } from "@/pages/glyphs";
-import { isHere, toneOf } from "@/pages/workers/fleet";
+import { Drain, useWorker, WorkerView } from "./WorkerView";
 
 const route = getRouteApi("/workers/$id");
 
 export default function Worker() {
   const { id } = route.useParams();
-  const query = useQuery({ ...worker(id), refetchInterval: 5000 });
-  useLiveQueries(["worker"], [["workers", id]]);
+  const query = useWorker(id);
   return (
     <>
       <PageHeader title={query.data?.name ?? id} actions={query.data ? <Drain worker={query.data} /> : null}>
         One life of a worker: <code className="text-12">{id}</code>
       </PageHeader>
-      <Loaded query={query}>{(data) => <Content worker={data} />}</Loaded>
-    </>
-  );
-}
-
-function Content({ worker: data }: { worker: WorkerData }) {
-  const { left } = data;
-  return (
-    <>
-      {left ? (
-        <VerdictStrip tone={data.state === "lost" ? "bad" : "plain"}>
-          <span className="font-medium">
-            {data.state === "lost" ? "Lost" : "Gone"} <Time at={left.at} />: {left.why}. It held {formatCount(left.held)} {left.held === 1 ? "job" : "jobs"}.
-          </span>
-        </VerdictStrip>
-      ) : null}
-      <div className="grid grid-cols-2 items-start gap-4 max-md:grid-cols-1">
-        <Panel title="Worker">
-          <Facts
-            items={[
-              ["State", <Mark key="state" tone={toneOf(data)}>{data.state}</Mark>],
-              [
-                "Threads",
-                <span key="threads" className="flex items-center gap-3">
-                  <Meter value={data.threads_used} of={data.threads} label={`${data.threads_used} of ${data.threads} threads are used`} width="w-40" />
-                  {data.threads_used} of {data.threads}
-                </span>,
-              ],
-              ["Stuck", data.stuck > 0 ? `${data.stuck} threads` : "none"],
-              ["Queues", data.queues.join(", ") || "all"],
-              ["Kinds", data.kinds.join(", ") || "any"],
-              ["Labels", Object.keys(data.labels).length === 0 ? "none" : <span key="labels" className="flex flex-wrap gap-1">{Object.entries(data.labels).map(([name, value]) => <Chip key={name}>{`${name}=${String(value)}`}</Chip>)}</span>],
-              ["Version", data.version || "—"],
-              ["Where", data.local ? "in the process of the server" : "a process of its own"],
-              ["Since", <Time key="since" at={data.opened_at} />],
-              ["Silent for", <Duration key="silent" ms={isHere(data) ? data.silent_ms : undefined} />],
-            ]}
-          />
-        </Panel>
-        {left ? <Held worker={data} /> : <Running worker={data} />}
-      </div>
-    </>
-  );
-}
-
-function Running({ worker: data }: { worker: WorkerData }) {
-  return (
-    <Panel title="Jobs that it runs" aside={formatCount(data.leases.length)}>
-      {data.leases.length === 0 ? (
-        <p className="px-3 py-4 text-muted">It runs nothing. Jobs of the kinds and queues it serves come to it as they are due.</p>
-      ) : (
-        <ul>
-          {data.leases.map((lease) => (
-            <li key={lease.fence} className="flex min-h-(--row) flex-wrap items-center gap-x-4 border-b border-line px-3 last:border-b-0">
-              <StateLabel state="running" />
-              <Link to="/jobs/$id" params={{ id: lease.job }} className="font-mono text-12">
-                {shortId(lease.job)}
-              </Link>
-              <span className="text-muted">attempt {lease.attempt}</span>
-              <span className="text-muted">{lease.threads === 1 ? "1 thread" : `${lease.threads} threads`}</span>
-              <span className="ml-auto">
-                for <Elapsed since={lease.since} />
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </Panel>
-  );
-}
-
-const isState = (text: string | null | undefined): text is State => STATES.some((state) => state === text);
-
-function Held({ worker: data }: { worker: WorkerData }) {
-  const jobs = data.left?.jobs ?? [];
-  return (
-    <Panel title="What became of its jobs" aside={formatCount(data.left?.held)}>
-      {jobs.length === 0 ? (
-        <p className="px-3 py-4 text-muted">It held none when it left.</p>
-      ) : (
-        <ul>
-          {jobs.map((job) => (
-            <li key={job.job} className="flex min-h-(--row) items-center gap-4 border-b border-line px-3 last:border-b-0">
-              <Link to="/jobs/$id" params={{ id: job.job }} className="font-mono text-12">
-                {shortId(job.job)}
-              </Link>
-              {isState(job.state) ? <StateLabel state={job.state} /> : <span className="text-muted">no longer kept</span>}
-            </li>
-          ))}
-        </ul>
-      )}
-    </Panel>
-  );
-}
-
-function Drain({ worker: data }: { worker: WorkerData }) {
-  // A worker may serve any queue: who sees only some may not stop it.
-  const may = useMay("settings", "*");
-  const client = useQueryClient();
-  const [asked, setAsked] = useState<WorkerData>();
-  if (!may || !isHere(data)) return null;
-  return (
-    <>
-      <Button icon={<Funnel size={14} />} disabled={data.state === "draining"} onClick={() => setAsked(data)}>
-        {data.state === "draining" ? "Draining" : "Drain worker"}
-      </Button>
-      <ConfirmDialog
-        target={asked}
-        onClose={() => setAsked(undefined)}
-        ask={{
-          title: (target) => `Drain worker ${target.name}`,
-          body: (target) => `It finishes the ${formatCount(target.leases.length)} jobs that it holds and takes nothing new. Restart it to have it work again.`,
-          action: (target) => `Drain ${target.name}`,
-          cli: (target) => `ganger worker drain ${shellWord(target.id)}`,
-          run: async (target) => {
-            await api.post("/v1/workers/{id}:drain", { path: { id: target.id } });
-            toast.done(`Worker ${target.name} takes nothing new.`);
-            await client.invalidateQueries({ queryKey: ["workers"] });
-          },
-        }}
-      />
+      <Loaded query={query}>{(data) => <WorkerView worker={data} />}</Loaded>
     </>
   );
 }

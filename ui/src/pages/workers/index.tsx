@@ -6,6 +6,7 @@ import { workers } from "@/api/queries";
 import type { Worker } from "@/api/types";
 import { Chip, CliLine, type Column, Duration, EmptyState, formatCount, Num, PageHeader, Time, VirtualTable } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
+import { useInspector } from "@/shell/JobInspector";
 import { serverUrl } from "@/base";
 import { Loaded } from "@/pages/data";
 import { Mark, Meter } from "@/pages/glyphs";
@@ -48,6 +49,7 @@ function note(worker: Worker): string {
 export default function Workers() {
   const list = useQuery({ ...workers(), refetchInterval: 15_000 });
   const navigate = useNavigate();
+  const inspector = useInspector();
   useLiveQueries(["worker"], [["workers"]]);
   const rows = useMemo(() => inOrder(list.data?.items ?? []), [list.data]);
   return (
@@ -69,7 +71,9 @@ export default function Workers() {
                 columns={columns}
                 tint={(row) => row.state}
                 {...(rows.some(note) ? { secondLine: note } : {})}
-                onOpen={(row) => void navigate({ to: "/workers/$id", params: { id: row.id } })}
+                openId={inspector.inspect}
+                onOpen={(row) => inspector.open(row.id)}
+                onOpenPage={(row) => void navigate({ to: "/workers/$id", params: { id: row.id } })}
               />
             </>
           )
