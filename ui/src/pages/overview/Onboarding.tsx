@@ -1,16 +1,16 @@
 /** The first run: three checks that tick themselves, and everything that is needed to make them do so. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Check, LoaderCircle, Play, Sparkles } from "lucide-react";
+import { Check, LoaderCircle, Play } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api } from "@/api/client";
 import { capabilities, stats, useMay, whoami, workers } from "@/api/queries";
 import { FINAL, sumOf } from "@/api/types";
 import { serverUrl } from "@/base";
-import { Button, CliLine, CopyButton, Duration, ErrorPanel, shortId, StateLabel, Tabs, toast } from "@/design";
+import { Button, CliLine, CopyButton, Duration, ErrorPanel, shortId, StateLabel, Tabs } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { useFollowed } from "@/pages/submit/follow";
-import { addressLines, bare, DEMO_JOBS, demoJobs, isOwn, snippetsOf } from "./snippets";
+import { addressLines, bare, isOwn, snippetsOf } from "./snippets";
 
 export function Onboarding({ onDismiss }: { onDismiss: () => void }) {
   const now = useQuery(stats()).data;
@@ -168,27 +168,12 @@ function Connect({ worker }: { worker: string | undefined }) {
   );
 }
 
-const DEMO_SUBMITTED = (
-  <>
-    Submitted {DEMO_JOBS} demo jobs.{" "}
-    <Link to="/jobs" search={{ q: "tag:demo" }}>
-      Look at them
-    </Link>
-  </>
-);
-
-/** Something to look at, for those who came to look. */
+/** Something to look at, for those who came to look. The traffic is the command's own, so that there is one of it. */
 function Demo() {
-  const may = useMay("enqueue");
-  const fill = useMutation({
-    mutationFn: () => api.post("/v1/jobs:batch", { body: { jobs: demoJobs() } as never }),
-    onSuccess: () => toast.done(DEMO_SUBMITTED),
-    onError: (thrown) => toast.failed("Couldn't submit the demo jobs", thrown),
-  });
-  if (!may) return null;
   return (
-    <Button icon={<Sparkles size={13} />} busy={fill.isPending} onClick={() => fill.mutate()}>
-      Fill with demo traffic
-    </Button>
+    <div className="flex min-w-0 items-center gap-2 text-muted max-sm:flex-col max-sm:items-stretch">
+      <span>Fill every page with demo traffic:</span>
+      <CliLine command="ganger demo" />
+    </div>
   );
 }

@@ -2,9 +2,8 @@
 import { expect, it } from "vitest";
 import type { Queue, Schedule } from "@/api/types";
 import type { Timeseries } from "@/pages/analytics/figures";
-import { parseJson } from "@/design/json";
 import { nextUp } from "./NextUp";
-import { addressLines, bare, demoJobs, isOwn, snippetsOf } from "./snippets";
+import { addressLines, bare, isOwn, snippetsOf } from "./snippets";
 import { drainText } from "./Tiles";
 import { badness, queueRows } from "./worst";
 
@@ -60,14 +59,4 @@ it("does not take the worker inside the server, or one that went, for one's own"
   expect(isOwn({ local: true, state: "available" })).toBe(false);
   expect(isOwn({ local: false, state: "lost" })).toBe(false);
   expect(isOwn({ local: false, state: "busy" })).toBe(true);
-});
-
-it("fills with work that mostly goes well, all of it tagged", () => {
-  const jobs = demoJobs();
-  expect(jobs.length).toBe(240);
-  expect(jobs.every((job) => (job["tags"] as string[]).includes("demo"))).toBe(true);
-  const failing = jobs.filter((job) => job["kind"] === "fail").length;
-  expect(failing).toBeGreaterThan(0);
-  expect(failing).toBeLessThan(jobs.length / 5);
-  expect(() => parseJson(JSON.stringify({ jobs }))).not.toThrow();
 });

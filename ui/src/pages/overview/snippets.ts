@@ -59,18 +59,3 @@ export function snippetsOf(serverUrl: string, authentication: boolean): Snippet[
 
 /** A worker of one's own: not the one that lives inside the server. */
 export const isOwn = (worker: { local: boolean; state: string }): boolean => !worker.local && worker.state !== "lost" && worker.state !== "gone";
-
-export const DEMO_JOBS = 240;
-
-/** Something to look at: mostly work that goes well, some that is slow, some that fails, tagged so that it can be found and removed. */
-export function demoJobs(count = DEMO_JOBS): Record<string, unknown>[] {
-  const tags = ["demo"];
-  return Array.from({ length: count }, (_, index) => {
-    const nth = index % 24;
-    if (nth === 7) return { kind: "fail", queue: "mail", payload: { times: 9, message: "TimeoutError: smtp.example.com did not answer within 30 s" }, max_attempts: 2, tags };
-    if (nth === 15) return { kind: "fail", queue: "reports", payload: { times: 1, message: "ConnectionResetError: connection reset by peer" }, tags };
-    if (nth % 6 === 2) return { kind: "sleep", queue: "reports", payload: { ms: 400 + nth * 50 }, tags };
-    if (nth % 3 === 1) return { kind: "sleep", queue: "mail", payload: { ms: 30 + nth * 5 }, tags };
-    return { kind: nth % 2 === 0 ? "noop" : "echo", queue: "default", payload: { n: index }, tags };
-  });
-}
