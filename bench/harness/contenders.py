@@ -91,6 +91,12 @@ POSTGRES = [
         _jobs(100_000, 200_000, 10_000), {"BENCH_CONCURRENCY": "24"},
     ),
     Contender(
+        "graphile-worker-5000", "graphile-worker", "graphile-worker, local queue of 5,000", "postgres", "postgres", "D2", _node("graphile-worker"),
+        "as above with concurrentJobs 1,000 and localQueue.size 5,000, the fastest that we found on two cores",
+        "handlers run inside the process that fetches; a job that is done is deleted, so no history and no result; 5,000 jobs are locked by one process",
+        _jobs(100_000, ping=None), {"BENCH_CONCURRENCY": "1000", "BENCH_LOCAL_QUEUE": "5000"},
+    ),
+    Contender(
         "pg-boss", "pg-boss", "pg-boss", "postgres", "postgres", "D2", _node("pg-boss"),
         "one process, batchSize 1,000, burstWhenBatchFull, localConcurrency 2; for the ping batchSize 1 and LISTEN/NOTIFY",
         "a whole batch is one call of the handler and is acknowledged as a whole; done jobs stay for a week",

@@ -28,8 +28,8 @@ def serving(program, directory, store=None, redis=None):
     """Starts it; the process and its address."""
     data = directory / "ganger"
     data.mkdir()
-    command = [str(program), "server", "--auth", "off", "--listen", "127.0.0.1:0", "-o", "json", "--data", str(data)]
-    command += ["--store", store] if store else []
+    command = [str(program), "server", "--auth", "off", "--listen", "127.0.0.1:0", "-o", "json"]
+    command += ["--store", store] if store else ["--data", str(data)]
     command += ["--redis", redis] if redis else []
     log = open(data / "server.log", "wb")
     process = subprocess.Popen(

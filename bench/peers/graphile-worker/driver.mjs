@@ -13,9 +13,10 @@ pool.on("error", (error) => console.error(error));
 pool.on("connect", (client) => client.on("error", (error) => console.error(error)));
 const utils = await makeWorkerUtils({ pgPool: pool, logger });
 
+const localQueue = Number(process.env.BENCH_LOCAL_QUEUE ?? 2000);
 // Batches for the drain. For the ping no job is waited for to fill one.
 const presets = {
-  drain: { localQueue: { size: 2000, refetchDelay: { durationMs: 10 } }, completeJobBatchDelay: 0, failJobBatchDelay: 0 },
+  drain: { localQueue: { size: localQueue, refetchDelay: { durationMs: 10 } }, completeJobBatchDelay: 0, failJobBatchDelay: 0 },
   ping: {},
 };
 
@@ -31,7 +32,8 @@ await drive({
     const worker = {
       connectionString: settings.store,
       concurrentJobs: settings.concurrency,
-      maxPoolSize: settings.concurrency + 1,
+      // Few connections do: jobs are fetched and completed in batches.
+      maxPoolSize: Math.min(settings.concurrency + 1, 25),
       pollInterval: 2000,
       ...presets[aim],
     };
