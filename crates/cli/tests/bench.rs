@@ -167,7 +167,8 @@ fn what_is_there_already_is_not_measured_again_unless_asked() {
 #[test]
 fn a_benchmark_that_is_stopped_leaves_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
-    let mut running = command(directory.path(), &args("steady", &["--rate", "50", "--seconds", "600"]));
+    let endless = ["bench", "steady", "--rate", "50", "--seconds", "600"];
+    let mut running = command(directory.path(), &endless);
     let running = running.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let made = eventually("its crew is at work", || {
         let made = std::fs::read_dir(directory.path()).unwrap().next()?.unwrap().path();

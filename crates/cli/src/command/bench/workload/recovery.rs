@@ -13,10 +13,13 @@ use crate::command::bench::sizes::Settings;
 use crate::command::bench::stage::Stage;
 use crate::command::bench::verify::{self, Expected};
 use crate::command::bench::{drain, intake, wrong};
-use crate::failure::Fallible;
+use crate::exit::Exit;
+use crate::failure::{Failure, Fallible};
 
 /// How many jobs wait, unless the user says so.
 const JOBS: u64 = 1_000_000;
+/// Fewer could all be with the workers when the server is killed, and nothing would be left to hand out.
+const LEAST: u64 = 5_000;
 /// So many have ended when the server is killed: it is at work.
 const ENDED: u64 = 50;
 /// Looks in a row at which no job has started: nothing is on its way any more.
@@ -24,7 +27,7 @@ const SILENT: u32 = 5;
 const QUEUE: &str = "bench.recovery";
 
 pub(super) async fn run(stage: &mut Stage<'_>) -> Fallible<Measured> {
-    let jobs = stage.sizes.jobs(JOBS);
+    let jobs = stage.sizes.jobs(JOBS).max(LEAST);
     let mut measured = Measured::default();
     stage.note(&format!("{jobs} jobs wait"));
     stage.pause(QUEUE, true).await?;
@@ -33,7 +36,7 @@ pub(super) async fn run(stage: &mut Stage<'_>) -> Fallible<Measured> {
     let came = intake::fill(stage, 0..jobs, |_| wanted.clone()).await?;
     let mut crew = Crew::start(stage, &Orders::light(stage, 1, stage.sizes.threads, TIMED)).await?;
     stage.pause(QUEUE, false).await?;
-    drain::until(stage, QUEUE, ENDED.min(jobs / 2), "have ended", |counts| counts.succeeded).await?;
+    drain::until(stage, QUEUE, ENDED, "have ended", |counts| counts.succeeded).await?;
     stage.note("kill -9, and start it again");
     stage.kill().await;
     // What was on its way to the workers when it died is not what it does after.
@@ -93,5 +96,12 @@ async fn first_start(stage: &Stage<'_>, crew: &mut Crew, restarted_at: Wall) -> 
         }
         tokio::time::sleep(drain::LOOK).await;
     }
-    Err(wrong(format!("no job has started within {:?} of the restart", clock::now().since(restarted_at))))
+    let waited = clock::now().since(restarted_at);
+    let fix = "use more --jobs: perhaps all of them were with the workers when it was killed";
+    Err(Failure::new(
+        Exit::Failure,
+        "no job has started after the restart",
+        format!("waited {waited:.0?}"),
+        fix,
+    ))
 }
