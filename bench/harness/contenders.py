@@ -92,7 +92,7 @@ POSTGRES = [
     ),
     Contender(
         "graphile-worker-5000", "graphile-worker", "graphile-worker, local queue of 5,000", "postgres", "postgres", "D2", _node("graphile-worker"),
-        "as above with concurrentJobs 1,000 and localQueue.size 5,000, the fastest that we found on two cores",
+        "as above with concurrentJobs 1,000 and localQueue.size 5,000, faster here in a trial of two runs",
         "handlers run inside the process that fetches; a job that is done is deleted, so no history and no result; 5,000 jobs are locked by one process",
         _jobs(100_000, ping=None), {"BENCH_CONCURRENCY": "1000", "BENCH_LOCAL_QUEUE": "5000"},
     ),
