@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn cases() -> Cases {
-        serde_json::from_str(include_str!("../tests/data/trace_cases.json")).expect("the table of cases")
+        serde_json::from_str(include_str!("trace/cases.json")).expect("the table of cases")
     }
 
     #[test]

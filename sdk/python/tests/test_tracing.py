@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from ganger import App, Client, Context, tracing
 
 CASES = json.loads(
-    (Path(__file__).resolve().parents[3] / "crates" / "core" / "tests" / "data" / "trace_cases.json").read_text("utf-8")
+    (Path(__file__).resolve().parents[3] / "crates" / "core" / "src" / "trace" / "cases.json").read_text("utf-8")
 )
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
