@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 CARGO ?= cargo
 
-.PHONY: help run test setup fmt ui lint unit python schema e2e screenshots sim soak bench bench-peers bench-tools fuzz deny generate up down logs clean
+.PHONY: help run test setup fmt ui lint unit python schema e2e screenshots sim instructions soak bench bench-accept bench-peers bench-tools fuzz deny generate up down logs clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,7 +16,7 @@ run: ## Build Ganger and start it: server, local worker, SQLite, on http://127.0
 	@scripts/ui build-if-possible
 	$(CARGO) run --locked --release -p ganger -- dev
 
-test: setup fmt ui lint bench-tools unit python schema e2e sim ## Everything a change must pass
+test: setup fmt ui lint bench-tools unit python schema e2e sim instructions ## Everything a change must pass
 	@echo "all tests passed"
 
 setup: ## Install what building and testing needs
@@ -55,20 +55,25 @@ screenshots: ## Pictures of every page for docs/images, dark and light
 sim: ## The deterministic simulator and its seeded bugs
 	$(CARGO) test --locked -p ganger-core --features sabotage --test sim
 
+# With a profile of its own: instructions are counted of one and the same code.
+instructions: ## The coordinator takes no more instructions per job than accepted (bench/instructions.txt), but for 10 %
+	@bench/instructions check
+
+bench-accept: ## Make what the coordinator takes now the accepted figure
+	@bench/instructions accept
+
 soak: setup ## The long form of every campaign: kills, rows, hours (its figures are in docs/soak.md)
 	$(CARGO) test --locked --release -p ganger --test soak -- --ignored --nocapture --test-threads=1
 	@scripts/ui build
 	$(CARGO) build --locked --release -p ganger
 	@scripts/ui soak
 
-# The private servers put their data below TMPDIR, the embedded store below the working directory.
-bench: setup ## The benchmark: embedded, on PostgreSQL, and with Redis, each beside the raw ceiling of its database
+# The private servers put their data below TMPDIR, the embedded store below the working directory. Reports are in bench/results.
+bench: setup ## The benchmark: every workload embedded, on PostgreSQL, and with Redis (goes on where it was stopped)
 	$(CARGO) build --locked --profile dist -p ganger
 	$(CARGO) build --locked --profile dist -p ganger-store --example with_servers
 	$(CARGO) run --locked --profile dist -p ganger-worker --example array_sum
-	built="$${CARGO_TARGET_DIR:-target}"/dist && "$$built"/ganger bench \
-		&& "$$built"/examples/with_servers "$$built"/ganger bench --store {store} \
-		&& "$$built"/examples/with_servers "$$built"/ganger bench --store {store} --redis {redis}
+	@bench/workloads
 
 bench-peers: setup ## Ganger beside its peers, three runs in turn, into docs/benchmarks.md (bench/README.md)
 	bench/peers/setup
