@@ -13,8 +13,11 @@ use serde_json::Value;
 const SMALL: &str =
     "--jobs 300 --rounds 2 --single 20 --starts 10 --threads 2 --seconds 1 --waiting 200,400 --workers 2,6";
 
+/// Rows by name, each with paths to what must be above zero.
+type Rows = &'static [(&'static str, &'static [&'static str])];
+
 /// Every workload with the rows that it must have, and what must be above zero in the first of each name.
-const ROWS: &[(&str, &[(&str, &[&str])])] = &[
+const ROWS: &[(&str, Rows)] = &[
     (
         "drain",
         &[("bulk_enqueue", &["/latency_us/request/p99"]), ("drain", &["/jobs_per_second", COST, SHARE])],
