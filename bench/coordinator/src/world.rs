@@ -60,7 +60,7 @@ impl World {
         let now = Now { mono: Mono(1_000_000_000), wall: Wall(1_750_000_000_000_000) };
         let reign = Reign { term: Term { number: 1, id: 7 }, waits_from: now.mono, authority_from: now.mono };
         let mut spec = JobSpec::new("noop".parse().expect("a name"));
-        spec.payload = format!("\"{}\"", "x".repeat(PAYLOAD_BYTES)).into();
+        spec.payload = format!("\"{}\"", "x".repeat(PAYLOAD_BYTES));
         // It compares memory with the store in pages, and there is no store. And no worker has more than its threads, so that
         // those that wait do.
         let options = Options { reconcile_every: None, prefetch_below: Duration::ZERO, ..Options::default() };
@@ -257,7 +257,22 @@ fn committed(batch: &Arc<Batch>) -> Input {
             Applied::Submitted(Submitted::Accepted(intakes))
         }
         Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_) => Applied::Removed(Vec::new()),
-        _ => Applied::Done,
+        Change::Replay(_) | Change::Schedule(_) => panic!("neither replayed nor scheduled here"),
+        Change::Assign(_)
+        | Change::End(_)
+        | Change::Finish(_)
+        | Change::CancelWanted(_)
+        | Change::RunNow(..)
+        | Change::Settle(..)
+        | Change::OpenSession(_)
+        | Change::CloseSession(..)
+        | Change::PutQueue(..)
+        | Change::PutKind(..)
+        | Change::CloseKey(_)
+        | Change::Mark(_)
+        | Change::Log(_)
+        | Change::Failed(_)
+        | Change::PutDocument(_) => Applied::Done,
     });
     Input::Committed { number: batch.number, applied: applied.collect() }
 }
