@@ -47,7 +47,7 @@ use crate::signals::Stops;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Each workload starts its own server and workers, on a free port, with its data in a directory that is removed at
-the end. Build with --release before you believe a number. All of them take about a quarter of an hour.
+the end. Build with --release before you believe a number.
 
 With --store it measures PostgreSQL, in databases named ganger_bench_PID… that it makes beside the given one and
 removes at the end; nothing else in that server is touched, but what others do there is measured along. A benchmark that is
