@@ -85,9 +85,10 @@ function Lines({ text, find, follow, onFollow }: LinesProps) {
   const height = virtual.getTotalSize();
   // Only people turn following off: a list that grows under them has not been scrolled.
   const byHand = useRef(false);
+  // To the last line, not to a height: that is only guessed until the lines have been drawn and measured.
   useEffect(() => {
-    if (follow && scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
-  }, [follow, height, shown.length]);
+    if (follow && shown.length > 0) virtual.scrollToIndex(shown.length - 1, { align: "end" });
+  }, [follow, height, shown.length, virtual]);
   const touched = () => {
     byHand.current = true;
   };
