@@ -6,6 +6,7 @@ mod campaign;
 use std::time::Duration;
 
 use campaign::cluster::Cluster;
+use campaign::drain;
 use campaign::failover::{self, Loss};
 use campaign::faults::{self, ClusterCampaign, ClusterFault};
 use campaign::partition::{Cut, Net};
@@ -37,6 +38,16 @@ async fn a_cluster_loses_nothing_whatever_is_killed() {
     println!("{verdict:#?}");
     verdict.assert_clean(jobs);
     assert!(verdict.terms >= 3, "two kills and a stop make three terms at least: {verdict:#?}");
+}
+
+/// P1, P2: a batch follows another before that is answered, and both are lost with the leader or the database.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_drain_loses_nothing_and_repeats_nothing_whatever_is_killed() {
+    let mut cluster = Cluster::start().await;
+    let jobs = 20_000;
+    let faults = [ClusterFault::KillLeader, ClusterFault::AbortPostgres, ClusterFault::KillPostgres];
+    let recorded = drain::run(&mut cluster, &faults.map(|fault| (fault, 1)), jobs, 7).await;
+    assert_eq!(recorded, drain::each_once(jobs));
 }
 
 /// P9: what an operator does every week, and what the database does once a year.

@@ -5,6 +5,7 @@ mod campaign;
 use std::time::Duration;
 
 use campaign::cluster::Cluster;
+use campaign::drain;
 use campaign::failover::{self, Loss};
 use campaign::faults::{self, ClusterCampaign, ClusterFault};
 use campaign::partition::{Cut, Net};
@@ -94,6 +95,18 @@ async fn cluster_postgres_restarted_and_killed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cluster_redis_emptied_and_killed() {
     soak_cluster(vec![(ClusterFault::FlushRedis, 10), (ClusterFault::KillRedis, 10)], 1_500).await;
+}
+
+#[ignore = "long: make soak"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cluster_drained_while_everything_is_killed() {
+    let faults = [ClusterFault::KillLeader, ClusterFault::AbortPostgres, ClusterFault::KillPostgres];
+    let (jobs, seed) = (600_000, rand::random());
+    println!("{faults:?}, ten times each, {jobs} jobs, seed {seed}");
+    let mut cluster = Cluster::start().await;
+    let recorded = drain::run(&mut cluster, &faults.map(|fault| (fault, 10)), jobs, seed).await;
+    println!("{recorded:#?}");
+    assert_eq!(recorded, drain::each_once(jobs));
 }
 
 #[ignore = "long: make soak"]

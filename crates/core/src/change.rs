@@ -6,6 +6,7 @@
 
 mod applied;
 mod live;
+mod usual;
 
 use std::sync::Arc;
 use std::time::Duration;

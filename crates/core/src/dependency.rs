@@ -13,8 +13,7 @@
 //! every calendar by a fixed amount ([`park`]), and comes back when it is released. So what is blocked can be told from its
 //! row alone, by every reader, and a job without parents has nothing that it could pay for.
 
-use std::collections::HashMap;
-
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Applied, Intake, NewJob, Submitted};
@@ -218,7 +217,7 @@ pub fn outside(jobs: &[NewJob]) -> Vec<(JobId, Place)> {
     if jobs.iter().all(|job| job.spec.depends_on.is_empty()) {
         return found;
     }
-    let mut known: std::collections::HashSet<JobId> = jobs.iter().map(|job| job.id).collect();
+    let mut known: HashSet<JobId> = jobs.iter().map(|job| job.id).collect();
     for (at, job) in jobs.iter().enumerate() {
         for (nth, dependency) in job.spec.depends_on.iter().enumerate() {
             if known.insert(dependency.job) {

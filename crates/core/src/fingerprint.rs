@@ -4,6 +4,8 @@
 //! times, paths and quoted texts are taken out; what is left of the message, and of the first frames of a stack,
 //! is hashed. Two failures that fall together by accident are shown together, and nothing worse.
 
+pub mod trend;
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -36,6 +36,7 @@ pub mod rules;
 pub mod sabotage;
 pub mod scaling;
 pub mod schedule;
+pub mod sending;
 pub mod session;
 pub mod time;
 pub mod timeline;

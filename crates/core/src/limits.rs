@@ -150,6 +150,9 @@ pub const RESULTS_PER_MESSAGE: usize = 64;
 /// Leases given to one worker beyond its threads, for kinds that are over in milliseconds. A round trip is two
 /// commits; with fewer leases under way than could end in that time, the worker would wait for the disk.
 pub const PREFETCH: u16 = 1_024;
+/// Leases given to all workers of one sort together beyond their threads. What ends in the time of two commits depends on the store, not
+/// on how many workers there are; and the more leases are under way, the farther apart are the rows of those that end together.
+pub const PREFETCH_TOGETHER: usize = 4_096;
 /// Queues and kinds that have buckets of their own in one minute; the rest is counted together.
 pub const MINUTE_SERIES: usize = 500;
 /// How long the buckets of a minute are kept.

@@ -11,7 +11,7 @@
 mod settled;
 mod spread;
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::ids::JobId;
 use crate::job::State;
@@ -57,10 +57,12 @@ pub struct Counts {
     pub wait: Spread,
     /// How long attempts ran that ended; without those whose worker was lost.
     pub run: Spread,
+    /// From intake to the end, of jobs that became final; without those that were dead when they were taken in.
+    pub total: Spread,
 }
 
 impl Counts {
-    /// The numbers, in a fixed order; those of the spreads are apart.
+    /// The numbers, in a fixed order; those of the spreads are apart, and so is all of `total`, which came later.
     #[must_use]
     pub fn numbers(&self) -> [u64; 8] {
         [
@@ -75,9 +77,9 @@ impl Counts {
         ]
     }
 
-    /// The same from [`Counts::numbers`] and the counts of both spreads. What is missing is zero.
+    /// The same from [`Counts::numbers`], the counts of both spreads, and `total`. What is missing is zero.
     #[must_use]
-    pub fn from_parts(numbers: &[u64], wait: &[u32], run: &[u32]) -> Counts {
+    pub fn from_parts(numbers: &[u64], wait: &[u32], run: &[u32], total: Spread) -> Counts {
         let number = |place: usize| numbers.get(place).copied().unwrap_or(0);
         Counts {
             enqueued: number(0),
@@ -88,6 +90,7 @@ impl Counts {
             cancelled: number(5),
             wait: Spread::from_parts(number(6), wait),
             run: Spread::from_parts(number(7), run),
+            total,
         }
     }
 
@@ -101,6 +104,7 @@ impl Counts {
         self.cancelled += other.cancelled;
         self.wait.add(&other.wait);
         self.run.add(&other.run);
+        self.total.add(&other.total);
     }
 
     /// Jobs that became final.
@@ -115,15 +119,16 @@ impl Counts {
         self.numbers()[..6].iter().all(|n| *n == 0) && self.run.count() == 0
     }
 
-    /// A job became final in this state.
-    pub(crate) fn ended(&mut self, state: State) {
+    /// A job became final in this state, so long after it was taken in.
+    pub(crate) fn ended(&mut self, state: State, total_us: u64) {
         match state {
             State::Succeeded => self.succeeded += 1,
             State::Dead => self.dead += 1,
             State::Cancelled => self.cancelled += 1,
             // They are not final.
-            State::Scheduled | State::Blocked | State::Queued | State::Running | State::Retrying => {}
+            State::Scheduled | State::Blocked | State::Queued | State::Running | State::Retrying => return,
         }
+        self.total.observe(total_us);
     }
 }
 
@@ -188,6 +193,8 @@ pub enum Maybe {
         failed: bool,
         /// How the job ended, if it did, and as the leader says.
         state: Option<State>,
+        /// How long it had been there, if it ended, whoever ended it.
+        total_us: u64,
     },
 }
 
@@ -240,12 +247,14 @@ mod tests {
         let mut counts = Counts { enqueued: 1, started: 2, failed: 3, dead: 4, ..Counts::default() };
         counts.wait.observe(7);
         counts.run.observe(9_000_000);
-        counts.ended(State::Succeeded);
-        counts.ended(State::Cancelled);
-        counts.ended(State::Running);
-        let back = Counts::from_parts(&counts.numbers(), counts.wait.trimmed(), counts.run.trimmed());
+        counts.ended(State::Succeeded, 1_000);
+        counts.ended(State::Cancelled, 3_000);
+        counts.ended(State::Running, 5_000);
+        assert_eq!((counts.total.count(), counts.total.sum_us), (2, 4_000));
+        let total = Spread::from_parts(counts.total.sum_us, counts.total.trimmed());
+        let back = Counts::from_parts(&counts.numbers(), counts.wait.trimmed(), counts.run.trimmed(), total);
         assert_eq!((back.finished(), &back), (6, &counts));
-        assert_eq!(Counts::from_parts(&[], &[], &[]), Counts::default());
+        assert_eq!(Counts::from_parts(&[], &[], &[], Spread::default()), Counts::default());
         assert!(Counts::default().is_empty() && !counts.is_empty());
     }
 

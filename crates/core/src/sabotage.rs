@@ -33,6 +33,10 @@ pub enum Bug {
     UnknownBatchDropped,
     /// The refusal of a batch sent again is taken for a no although an earlier copy may still be written.
     RefusalAfterUnknownTakenForNo,
+    /// The refusal of a batch is taken for a no although one that was sent after it may still be written.
+    LaterBatchForgotten,
+    /// When a batch is refused, one that was sent after it is still thought to be on its way.
+    LaterBatchAwaited,
     /// The store advances the batch number without comparing it.
     BlindBatchNumber,
     /// The takeover wait is counted from the sending of the bump, not from its answer.
@@ -145,7 +149,7 @@ pub enum Bug {
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 67] = [
+    pub const ALL: [Bug; 69] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -159,6 +163,8 @@ impl Bug {
         Bug::DeadlineMovedEarlier,
         Bug::UnknownBatchDropped,
         Bug::RefusalAfterUnknownTakenForNo,
+        Bug::LaterBatchForgotten,
+        Bug::LaterBatchAwaited,
         Bug::BlindBatchNumber,
         Bug::WaitFromBumpSent,
         Bug::ExpiryForgetsInFlight,

@@ -36,6 +36,7 @@ pub struct Span {
     first: i64,
     end: i64,
     step: i64,
+    most_lines: usize,
     /// Of this queue.
     pub queue: Option<QueueName>,
     /// Of this kind.
@@ -80,7 +81,16 @@ impl Span {
         if points > i64::try_from(limits::TIMELINE_POINTS).unwrap_or(i64::MAX) {
             return Err(SpanError::TooMany(points));
         }
-        Ok(Span { first, end, step, queue: None, kind: None, by: By::Nothing })
+        let most_lines = limits::TIMELINE_SERIES;
+        Ok(Span { first, end, step, most_lines, queue: None, kind: None, by: By::Nothing })
+    }
+
+    /// All that happened between two moments as one point, with a line for each kind.
+    #[must_use]
+    pub fn sum_by_kind(from: Wall, to: Wall) -> Span {
+        let (first, end) = (minute_of(from), minute_of(from.max(to)) + 1);
+        let (step, most_lines) = (end - first, limits::MINUTE_SERIES);
+        Span { first, end, step, most_lines, queue: None, kind: None, by: By::Kind }
     }
 
     /// The first minute.
@@ -118,8 +128,8 @@ impl Span {
 pub struct Timeline {
     /// What was asked for.
     pub span: Span,
-    /// The lines, by name; one without a name if everything is one line. Beyond [`limits::TIMELINE_SERIES`] the rest is one
-    /// line, [`REST`].
+    /// The lines, by name; one without a name if everything is one line. Beyond [`limits::TIMELINE_SERIES`], or
+    /// [`limits::MINUTE_SERIES`] of a sum, the rest is one line, [`REST`].
     pub lines: BTreeMap<String, BTreeMap<usize, Counts>>,
     /// Buckets that were looked at.
     pub examined: usize,
@@ -154,7 +164,7 @@ impl Timeline {
             By::Kind => kind,
         };
         let known = self.lines.contains_key(name);
-        let name = if known || self.lines.len() < limits::TIMELINE_SERIES { name } else { REST };
+        let name = if known || self.lines.len() < self.span.most_lines { name } else { REST };
         self.lines.entry(name.to_owned()).or_default().entry(point).or_default().add(counts);
         ControlFlow::Continue(())
     }
@@ -207,6 +217,21 @@ mod tests {
         let more = Span::new(Wall(0), Wall(points * MINUTE + 1), M);
         assert_eq!(more, Err(SpanError::TooMany(points + 1)));
         assert_eq!(Span::new(Wall(5), Wall(5), M), Err(SpanError::Backwards));
+    }
+
+    #[test]
+    fn a_sum_has_one_point_and_a_line_for_each_kind() {
+        let span = Span::sum_by_kind(Wall(7 * MINUTE + 1), Wall(20 * MINUTE));
+        assert_eq!((span.first(), span.end(), span.points()), (7, 21, 1));
+        let mut timeline = Timeline::new(&span);
+        let kinds: Vec<String> = (0..limits::MINUTE_SERIES + 2).map(|n| format!("k{n}")).collect();
+        for kind in &kinds {
+            assert!(timeline.add(20, "q", kind, &one()).is_continue());
+            assert!(timeline.add(7, "other", kind, &one()).is_continue());
+        }
+        assert_eq!(timeline.lines.len(), limits::MINUTE_SERIES + 1);
+        let count = |name: &str| timeline.lines[name][&0].enqueued;
+        assert_eq!((count("k0"), count(REST)), (2, 4));
     }
 
     #[test]

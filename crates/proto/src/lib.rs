@@ -5,6 +5,7 @@
 //! takes any rubbish and answers with an error that names the field.
 
 pub mod convert;
+pub mod span;
 
 pub use convert::{DecodeError, Down, Parcel, Trace};
 pub use prost::Message;

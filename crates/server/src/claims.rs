@@ -98,6 +98,18 @@ enum Holding {
     Lost,
 }
 
+impl Holding {
+    /// What a report comes to if the lease is over. Work that was handed back unstarted leaves no trace: its lease
+    /// is over and nothing says how, which is what was asked for.
+    fn reported(&self, outcome: Outcome, unstarted: bool) -> Reported {
+        match self {
+            Holding::Ended(recorded) if *recorded == outcome => Reported::Recorded,
+            Holding::Lost if unstarted => Reported::Recorded,
+            Holding::Held(_) | Holding::Ended(_) | Holding::Lost => Reported::LeaseLost,
+        }
+    }
+}
+
 impl Claims {
     /// Serves claims through this service.
     #[must_use]
@@ -130,11 +142,13 @@ impl Claims {
     /// # Errors
     /// There is no leader, or the outcome is unknown.
     pub async fn report(&self, token: Token, report: Report) -> Answer<Reported> {
+        let unstarted = matches!(report, Report::Released { started: false });
         let job = match self.holding(token).await? {
             Holding::Held(job) => job,
             // The answer to the same report was lost on its way.
-            Holding::Ended(outcome) if outcome == report.outcome() => return Ok(Reported::Recorded),
-            Holding::Ended(_) | Holding::Lost => return Ok(Reported::LeaseLost),
+            over @ (Holding::Ended(_) | Holding::Lost) => {
+                return Ok(over.reported(report.outcome(), unstarted));
+            }
         };
         let given = job.lease.map_or(job.due_at, |lease| lease.at);
         let ran = self.service.clock().now().wall.since(given);
@@ -153,12 +167,13 @@ impl Claims {
         match heard.await {
             Ok(_) if lost => Ok(Reported::LeaseLost),
             Ok(_) => Ok(Reported::Recorded),
-            Err(Silence::Gone) => Ok(Reported::LeaseLost),
             // It may have been recorded all the same.
-            Err(silence) => match self.holding(token).await? {
-                Holding::Ended(recorded) if recorded == outcome => Ok(Reported::Recorded),
-                Holding::Ended(_) | Holding::Lost => Ok(Reported::LeaseLost),
-                Holding::Held(_) => Err(silence.into()),
+            Err(silence) => match (self.holding(token).await?, silence) {
+                (Holding::Held(_), Silence::Gone) => Ok(Reported::LeaseLost),
+                (Holding::Held(_), Silence::Closed | Silence::NotOpened(_) | Silence::TooLong) => {
+                    Err(silence.into())
+                }
+                (over @ (Holding::Ended(_) | Holding::Lost), _) => Ok(over.reported(outcome, unstarted)),
             },
         }
     }

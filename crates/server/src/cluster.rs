@@ -30,6 +30,8 @@ struct Inner {
     health: StoreHealth,
     /// Nothing until the store has told.
     dangers: Mutex<Option<Vec<String>>>,
+    /// The leader that does not recognise this server, and its words.
+    refusal: Mutex<Option<(String, String)>>,
 }
 
 impl Membership {
@@ -40,7 +42,13 @@ impl Membership {
         shared: Option<Arc<dyn SharedStore>>,
         health: StoreHealth,
     ) -> Membership {
-        Membership(Arc::new(Inner { server, shared, health, dangers: Mutex::default() }))
+        Membership(Arc::new(Inner {
+            server,
+            shared,
+            health,
+            dangers: Mutex::default(),
+            refusal: Mutex::default(),
+        }))
     }
 
     /// Itself.
@@ -71,6 +79,25 @@ impl Membership {
     #[must_use]
     pub fn dangers(&self) -> Option<Vec<String>> {
         self.0.dangers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Why that leader does not recognise this server, if it does not.
+    #[must_use]
+    pub fn refusal(&self, leader: &str) -> Option<String> {
+        let refusal = self.0.refusal.lock().unwrap_or_else(PoisonError::into_inner);
+        refusal.as_ref().filter(|(by, _)| by == leader).map(|(_, why)| why.clone())
+    }
+
+    /// That leader does not recognise this server; whether that is news.
+    pub(crate) fn refused_by(&self, leader: &str, why: &str) -> bool {
+        let now = Some((leader.to_owned(), why.to_owned()));
+        let mut refusal = self.0.refusal.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *refusal, now.clone()) != now
+    }
+
+    /// The leader recognises this server; whether one did not before.
+    pub(crate) fn recognised(&self) -> bool {
+        self.0.refusal.lock().unwrap_or_else(PoisonError::into_inner).take().is_some()
     }
 
     /// Who leads and who is there; `None` where one process has the store to itself.

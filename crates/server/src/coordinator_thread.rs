@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ganger_core::change::{Batch, Snapshot};
+use ganger_core::change::Snapshot;
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::{Input, Options, Output, Reply, Ticket};
 use ganger_core::event::Event;
@@ -21,6 +21,7 @@ use ganger_core::leadership::{Step, Takeover};
 use ganger_core::{Mono, Now, Term};
 use ganger_store::StoreError;
 use ganger_store::shared::LeaderView;
+use tokio::runtime::Runtime;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tracing::{debug, error, info, warn};
 
@@ -74,7 +75,7 @@ pub struct CoordinatorThread {
     pub events: broadcast::Sender<Arc<Run>>,
     /// Where the thread tells what it is doing.
     pub phase: watch::Sender<Phase>,
-    /// Where the writer and the store run.
+    /// Where everything else of the store runs.
     pub runtime: tokio::runtime::Handle,
 }
 
@@ -98,8 +99,6 @@ struct Leader {
     coordinator: Coordinator,
     writer: Writer,
     reader: Reader,
-    /// A batch is being written.
-    writing: bool,
     tickets: HashMap<Ticket, oneshot::Sender<Reply>>,
     stop_at: Option<Mono>,
     ended: Option<Ended>,
@@ -111,8 +110,8 @@ impl CoordinatorThread {
     /// # Errors
     /// The operating system gives no thread.
     pub fn spawn(mut self) -> std::io::Result<std::thread::JoinHandle<()>> {
-        // Only for waiting: nothing else runs on it, so nobody can delay the coordinator.
-        let wait = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        // Only for waiting, and for the connection on which batches are written: nobody else can delay the coordinator.
+        let wait = Arc::new(tokio::runtime::Builder::new_current_thread().enable_all().build()?);
         std::thread::Builder::new().name("coordinator".into()).spawn(move || {
             let end = catch_unwind(AssertUnwindSafe(|| self.run(&wait)));
             let phase = match end {
@@ -129,7 +128,7 @@ impl CoordinatorThread {
         })
     }
 
-    fn run(&mut self, wait: &tokio::runtime::Runtime) -> Result<(), StoreError> {
+    fn run(&mut self, wait: &Arc<Runtime>) -> Result<(), StoreError> {
         let mut more_than = 0;
         let mut first = true;
         let mut number = 0;
@@ -165,7 +164,7 @@ impl CoordinatorThread {
     /// first takeover may fail: later ones are tried until they succeed.
     fn take_over(
         &mut self,
-        wait: &tokio::runtime::Runtime,
+        wait: &Runtime,
         more_than: u64,
         first: bool,
     ) -> Result<Option<(Term, Coordinator)>, StoreError> {
@@ -212,7 +211,7 @@ impl CoordinatorThread {
     }
 
     /// Waits, and refuses whoever asks meanwhile: dropping a message drops its reply channel.
-    fn stopped_within(&mut self, wait: &tokio::runtime::Runtime, pause: Duration) -> bool {
+    fn stopped_within(&mut self, wait: &Runtime, pause: Duration) -> bool {
         let until = self.parts.clock.now().mono + pause;
         loop {
             let rest = self.parts.clock.until(until);
@@ -224,18 +223,11 @@ impl CoordinatorThread {
         }
     }
 
-    fn lead(
-        &mut self,
-        wait: &tokio::runtime::Runtime,
-        term: Term,
-        coordinator: Coordinator,
-        number: &mut u64,
-    ) -> Ended {
-        let writer = Writer::new(self.runtime.clone(), self.parts.clone(), term);
+    fn lead(&mut self, wait: &Arc<Runtime>, term: Term, coordinator: Coordinator, number: &mut u64) -> Ended {
+        let writer = Writer::new(Arc::clone(wait), self.parts.clone(), term);
         let reader = Reader::new(self.runtime.clone());
         let tickets = HashMap::new();
-        let mut leader =
-            Leader { term, coordinator, writer, reader, writing: false, tickets, stop_at: None, ended: None };
+        let mut leader = Leader { term, coordinator, writer, reader, tickets, stop_at: None, ended: None };
         let mut messages = Vec::new();
         let mut out = Vec::new();
         let mut next_ticket = 0;
@@ -303,7 +295,7 @@ impl CoordinatorThread {
         // The store works while everyone is told what the batch before came to.
         for output in out.iter() {
             if let Output::Commit(batch) = output {
-                leader.commit(batch.clone());
+                leader.writer.write(batch.clone());
             }
         }
         // Workers before clients: a job starts sooner, and neither waits for the other.
@@ -368,19 +360,16 @@ impl Leader {
             Message::WorkerDied(session) => Input::WorkerDied(session),
             // What the writer of an earlier term had still to say.
             Message::Written { term, .. } if term != self.term => return,
-            Message::Written { number, outcome, .. } => {
-                self.writing = false;
-                match outcome {
-                    Written::Durable(applied) => Input::Committed { number, applied },
-                    Written::Refused(reason) => Input::Refused { number, reason },
-                    Written::TermLost => return self.term_lost(),
-                    Written::InDoubt(cause) => {
-                        error!("nobody can tell what became of batch {number}: {cause}; begins again");
-                        self.ended = Some(Ended::SteppedDown { more_than: self.term.number });
-                        return;
-                    }
+            Message::Written { number, outcome, .. } => match outcome {
+                Written::Durable(applied) => Input::Committed { number, applied },
+                Written::Refused(reason) => Input::Refused { number, reason },
+                Written::TermLost => return self.term_lost(),
+                Written::InDoubt(cause) => {
+                    error!("nobody can tell what became of batch {number}: {cause}; begins again");
+                    self.ended = Some(Ended::SteppedDown { more_than: self.term.number });
+                    return;
                 }
-            }
+            },
             // What the renewer of an earlier term had still to say.
             Message::Renewed { term, .. } | Message::TermLost { term } if term != self.term => return,
             Message::Renewed { sent_at, .. } => Input::Renewed { sent_at },
@@ -401,7 +390,7 @@ impl Leader {
             if let Some(Output::Commit(_)) = out.last()
                 && let Some(Output::Commit(batch)) = out.pop()
             {
-                self.commit(batch);
+                self.writer.write(batch);
             }
         }
     }
@@ -409,14 +398,6 @@ impl Leader {
     fn term_lost(&mut self) {
         warn!(term = self.term.number, "lost term {}: another leader has begun", self.term);
         self.ended = Some(Ended::SteppedDown { more_than: self.term.number });
-    }
-
-    fn commit(&mut self, batch: Arc<Batch>) {
-        self.writing = true;
-        if !self.writer.write(batch) {
-            error!("the writer does not take a batch: begins again from the store");
-            self.ended = Some(Ended::SteppedDown { more_than: self.term.number });
-        }
     }
 
     fn reply(&mut self, ticket: Ticket, reply: Reply) {
@@ -431,7 +412,7 @@ impl Leader {
             return Some(ended);
         }
         let stop_at = self.stop_at?;
-        let settled = self.tickets.is_empty() && !self.writing;
+        let settled = self.tickets.is_empty() && !self.writer.is_writing();
         if !settled && now >= stop_at {
             warn!("stops although {} calls wait for the store", self.tickets.len());
         }

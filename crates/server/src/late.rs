@@ -12,6 +12,7 @@ use futures::future::BoxFuture;
 use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
+use ganger_core::fingerprint::trend::{Trend, Window};
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
 use ganger_core::name::Kind;
@@ -111,6 +112,10 @@ impl Store for LateStore {
         limit: usize,
     ) -> Result<Vec<FailureGroup>, StoreError> {
         self.store().await?.failures(since, kind, limit).await
+    }
+
+    async fn failure_trends(&self, groups: &[Fingerprint], window: Window) -> Result<Vec<Trend>, StoreError> {
+        self.store().await?.failure_trends(groups, window).await
     }
 
     async fn failure(&self, fingerprint: Fingerprint) -> Result<Option<FailureGroup>, StoreError> {

@@ -29,6 +29,9 @@ use crate::tls::{Handshakes, Secured, Tls};
 pub const CONNECTIONS: usize = 24_000;
 /// A client must begin to speak, and finish its headers, within this.
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+/// A connection that was just opened has this long to bring its first call: cut off in the middle of the greeting, its client could
+/// not tell whether that was carried out.
+const GREETING: Duration = Duration::from_millis(100);
 /// Pause after a failed accept.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 /// Room for the headers of an HTTP/1 request.
@@ -70,6 +73,15 @@ struct Shared {
     ended: CancellationToken,
 }
 
+impl Shared {
+    /// Resolves when listeners are to be closed and connections to be told to finish: a moment after the server began to
+    /// stop, for some may just have been opened.
+    async fn closing_gently(&self) {
+        self.closing.cancelled().await;
+        tokio::time::sleep(GREETING).await;
+    }
+}
+
 impl Listeners {
     /// Starts to accept, with TLS if there is a certificate.
     #[must_use]
@@ -91,7 +103,7 @@ impl Listeners {
         Listeners { tasks, closing, ended }
     }
 
-    /// Accepts nothing new, and tells every client to finish.
+    /// Accepts nothing new after a moment, and tells every client to finish.
     pub fn close(&self) {
         self.closing.cancel();
     }
@@ -132,7 +144,8 @@ async fn accept_all(shared: Arc<Shared>, listener: TcpListener) {
     loop {
         let accepted = tokio::select! {
             accepted = accept(&shared, &listener) => accepted,
-            () = shared.closing.cancelled() => return,
+            // Whoever is in the backlog by then has sent its first call, and would not know what became of it.
+            () = shared.closing_gently() => return,
         };
         match accepted {
             Ok((stream, permit)) => {
@@ -182,7 +195,7 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
     // The protocol is told by the first bytes; whoever sends none must not occupy a place.
     let begun = tokio::select! {
         begun = tokio::time::timeout(HEADERS_WITHIN, stream.readable()) => matches!(begun, Ok(Ok(()))),
-        () = shared.closing.cancelled() => false,
+        () = shared.closing_gently() => false,
     };
     if !begun {
         return;
@@ -227,7 +240,7 @@ async fn speak(
                 }
                 return;
             }
-            () = shared.closing.cancelled(), if !told => {
+            () = shared.closing_gently(), if !told => {
                 told = true;
                 connection.as_mut().graceful_shutdown();
             }

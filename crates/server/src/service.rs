@@ -62,7 +62,7 @@ pub use access::{LoggedIn, NewToken, UserChange};
 pub use cluster::{ClusterSeen, Role, role};
 pub use documents::View;
 pub use error::{Answer, ServiceError};
-pub use failures::FAILURES_WINDOW;
+pub use failures::{FAILURES_WINDOW, FailuresSeen, NO_WINDOW, Recent};
 pub use histogram::{Bucket, Histogram};
 pub use job_events::{Happened, What};
 pub use limits::{ClosedFor, check_key};

@@ -6,9 +6,10 @@
 use ganger_core::JobId;
 use ganger_core::change::Submitted;
 use ganger_core::job::JobSpec;
-use ganger_core::trace::{Parent, TraceContext};
+use ganger_core::trace::TraceContext;
+use ganger_proto::span::{carried, remote};
 use opentelemetry::Context;
-use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId};
+use opentelemetry::trace::TraceContextExt as _;
 use tracing::Span;
 use tracing::field::Empty;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
@@ -100,11 +101,9 @@ fn describe(span: &Span, specs: &mut [&mut JobSpec]) {
         span.record("messaging.batch.message_count", specs.len() as u64);
     }
     follow(span, specs);
-    let own = span.context().span().span_context().clone();
-    if own.is_valid() {
-        let carried = carried(&own);
+    if let Some(own) = carried(span.context().span().span_context()) {
         for spec in specs.iter_mut().filter(|spec| spec.options.traceparent.is_none()) {
-            spec.options.carry(Some(carried.clone()));
+            spec.options.carry(Some(own.clone()));
         }
     }
 }
@@ -124,24 +123,4 @@ fn follow(span: &Span, specs: &[&mut JobSpec]) {
         }
         several => several.iter().for_each(|caller| span.add_link(remote(caller))),
     }
-}
-
-fn remote(trace: &TraceContext) -> SpanContext {
-    let Parent { trace_id, span_id, flags } = trace.parent;
-    SpanContext::new(
-        TraceId::from_bytes(trace_id.to_be_bytes()),
-        SpanId::from_bytes(span_id.to_be_bytes()),
-        TraceFlags::new(flags),
-        true,
-        trace.state.parse().unwrap_or_default(),
-    )
-}
-
-fn carried(span: &SpanContext) -> TraceContext {
-    let parent = Parent {
-        trace_id: u128::from_be_bytes(span.trace_id().to_bytes()),
-        span_id: u64::from_be_bytes(span.span_id().to_bytes()),
-        flags: span.trace_flags().to_u8(),
-    };
-    TraceContext { parent, state: span.trace_state().header() }
 }

@@ -1,33 +1,35 @@
 //! Makes the coordinator's decisions durable, one batch after the other.
 //!
-//! There is never more than one batch outstanding: while it is written the next one forms in the
-//! coordinator. The coordinator's thread itself waits for the store's answer beside everything else that it waits
+//! While a batch is written the next one forms in the coordinator, and if it grows large it follows
+//! before the first is answered, so that the store need not wait for us. The coordinator's thread itself waits for the store's answers beside everything else that it waits
 //! for: a task in between would be two more switches of threads in the life of every job. What can go
-//! wrong, and why it is harmless:
-//! - *Refused.* Nothing was written. The coordinator hears it and decides what to do; nothing is tried
-//!   again here.
+//! wrong, and why it is harmless ([`Sending`]):
+//! - *Refused.* Nothing was written, nor anything that was sent behind it. The coordinator hears it and decides what to
+//!   do; nothing is tried again here.
 //! - *Unknown.* The answer was lost. The same batch, with the same number, is sent until the store
 //!   says yes or that the term is over, and nothing later is sent meanwhile. A number that was already applied is
-//!   answered with its outcomes, so sending it again changes nothing; and a refusal proves nothing any more
-//!   ([`Settling`]).
+//!   answered with its outcomes, so sending it again changes nothing; and a refusal proves nothing any more.
 //! - *The term is over.* Another leader has begun: this one steps down.
 //! - *The store panics.* As unknown: it may have happened before or after the write.
 
+use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use ganger_core::change::{Applied, Batch};
 use ganger_core::coordinator::port::Reconciled;
-use ganger_core::leadership::{Heard, Settling, Verdict};
 use ganger_core::minutes::Bucket;
+use ganger_core::sending::{Sending, Verdict};
 use ganger_core::{Mono, Term};
-use ganger_store::{CommitError, Store, StoreError};
-use tokio::runtime::Handle;
+use ganger_store::{CommitError, Store, heard};
+use tokio::runtime::Runtime;
+use tokio::time::Sleep;
 use tracing::{debug, error, info, warn};
 
 use crate::clock::Clock;
@@ -74,9 +76,33 @@ pub struct WriterParts {
 pub struct Writer {
     parts: WriterParts,
     term: Term,
-    runtime: Handle,
-    writing: Option<BoxFuture<'static, Settled>>,
+    runtime: Arc<Runtime>,
+    /// In order.
+    outstanding: VecDeque<Outstanding>,
+    sending: Sending,
+    trouble: Option<Trouble>,
 }
+
+/// A batch that is not settled.
+struct Outstanding {
+    batch: Arc<Batch>,
+    /// Since when the store has nothing else to do.
+    since: Mono,
+    /// The copy that is under way.
+    copy: Option<BoxFuture<'static, Answer>>,
+    /// What was heard of the last one.
+    answer: Option<Answer>,
+}
+
+/// The first batch is sent again and again.
+struct Trouble {
+    /// How long it waits the next time.
+    pause: Duration,
+    /// What it waits for now.
+    until: Option<Pin<Box<Sleep>>>,
+}
+
+type Answer = Result<Vec<Applied>, CommitError>;
 
 /// A batch that is settled.
 #[derive(Debug)]
@@ -102,44 +128,180 @@ struct Progress {
 }
 
 impl Writer {
-    /// The writer of this term. What the store does meanwhile, it does on this runtime.
+    /// The writer of this term. What the store does, it does on this runtime, which must be one that only the
+    /// thread of the caller drives: its connection is served where its answers are waited for, and nobody has to be woken in between.
     #[must_use]
-    pub fn new(runtime: Handle, parts: WriterParts, term: Term) -> Writer {
+    pub fn new(runtime: Arc<Runtime>, parts: WriterParts, term: Term) -> Writer {
         // The batches of a term are numbered from one.
         parts.busy.0.last.store(0, Ordering::Relaxed);
-        Writer { parts, term, runtime, writing: None }
+        let (outstanding, sending) = (VecDeque::new(), Sending::default());
+        Writer { parts, term, runtime, outstanding, sending, trouble: None }
     }
 
-    /// Gives this batch to the store, which works on it from now on; [`Writer::settled`] waits for it. `false` if one
-    /// is already being written.
-    #[must_use]
-    pub fn write(&mut self, batch: Arc<Batch>) -> bool {
-        if self.writing.is_some() {
-            return false;
+    /// Gives this batch to the store, behind those that it has; [`Writer::settled`] waits for it.
+    pub fn write(&mut self, batch: Arc<Batch>) {
+        let since = self.parts.clock.now().mono;
+        if self.outstanding.is_empty() {
+            self.parts.busy.begin(since);
         }
-        let mut writing = write(self.parts.clone(), self.term, batch).boxed();
-        let _there = self.runtime.enter();
-        // Nobody waits yet, so nobody is to be woken: waiting asks again.
-        let begun = writing.poll_unpin(&mut Context::from_waker(Waker::noop()));
-        self.writing = Some(match begun {
-            Poll::Ready(settled) => std::future::ready(settled).boxed(),
-            Poll::Pending => writing,
-        });
-        true
+        self.sending.add(batch.number);
+        self.outstanding.push_back(Outstanding { batch, since, copy: None, answer: None });
+        if !self.is_pausing() {
+            let runtime = Arc::clone(&self.runtime);
+            let there = runtime.enter();
+            self.send();
+            drop(there);
+            // It leaves at once, however long the caller takes until it waits.
+            runtime.block_on(tokio::task::yield_now());
+        }
     }
 
-    /// Waits until the batch is settled; for ever if there is none. Giving up the future loses nothing.
+    /// Whether a batch is not settled.
+    #[must_use]
+    pub fn is_writing(&self) -> bool {
+        !self.outstanding.is_empty()
+    }
+
+    /// Waits until the first batch is settled; for ever if there is none. Giving up the future loses nothing.
     pub async fn settled(&mut self) -> Settled {
-        let Some(writing) = &mut self.writing else { return std::future::pending().await };
-        let runtime = &self.runtime;
-        let settled = std::future::poll_fn(|context| {
-            // The store's sockets and timers belong to the runtime of the server, not to that of the wait.
-            let _there = runtime.enter();
-            writing.poll_unpin(context)
-        })
-        .await;
-        self.writing = None;
-        settled
+        std::future::poll_fn(|context| self.poll_settled(context)).await
+    }
+
+    fn poll_settled(&mut self, context: &mut Context<'_>) -> Poll<Settled> {
+        if let Some(until) = self.trouble.as_mut().and_then(|trouble| trouble.until.as_mut()) {
+            ready!(until.as_mut().poll(context));
+            self.pause_is_over();
+        }
+        // Bounded: each round hears of a copy that was under way, or ends.
+        loop {
+            for outstanding in &mut self.outstanding {
+                let Some(Poll::Ready(answer)) =
+                    outstanding.copy.as_mut().map(|copy| copy.poll_unpin(context))
+                else {
+                    continue;
+                };
+                self.sending.hear(outstanding.batch.number, heard(&answer));
+                (outstanding.copy, outstanding.answer) = (None, Some(answer));
+            }
+            match self.sending.verdict() {
+                None => return Poll::Pending,
+                Some(Verdict::SendAgain) => self.wait_to_send_again(context),
+                Some(verdict) => return self.settle(verdict).map_or(Poll::Pending, Poll::Ready),
+            }
+            if self.is_pausing() {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Gives the store what it may have.
+    fn send(&mut self) {
+        while let Some(number) = self.sending.send() {
+            let Some(outstanding) = self.outstanding.iter_mut().find(|o| o.batch.number == number) else {
+                return;
+            };
+            let mut copy = commit(self.parts.clone(), self.term, outstanding.batch.clone()).boxed();
+            // Nobody waits yet, so nobody is to be woken: waiting asks again.
+            outstanding.copy = Some(match copy.poll_unpin(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(answer) => std::future::ready(answer).boxed(),
+                Poll::Pending => copy,
+            });
+        }
+    }
+
+    /// What is to be told of the first batch.
+    fn settle(&mut self, verdict: Verdict) -> Option<Settled> {
+        let Outstanding { batch, since, answer, .. } = self.outstanding.pop_front()?;
+        let number = batch.number;
+        let now = self.parts.clock.now().mono;
+        let (outcome, told) = match (verdict, answer) {
+            (Verdict::Written, Some(Ok(applied))) => {
+                if self.trouble.take().is_some() {
+                    info!(number, "the store is back: batch {number} is written");
+                }
+                let told = self.parts.written(&batch, &applied, now.since(since));
+                (Written::Durable(applied), Some(told))
+            }
+            (Verdict::TermLost, _) => (Written::TermLost, None),
+            (Verdict::NotWritten, Some(Err(cause))) => {
+                warn!(number, "batch {number} was not written: {cause}");
+                self.outstanding.clear();
+                (Written::Refused(cause.to_string()), None)
+            }
+            (Verdict::BeginAgain, Some(Err(cause))) => (Written::InDoubt(cause.to_string()), None),
+            // A yes is settled as written, and only a yes is.
+            (Verdict::Written | Verdict::NotWritten | Verdict::BeginAgain | Verdict::SendAgain, _) => {
+                (Written::InDoubt("the store contradicts itself".into()), None)
+            }
+        };
+        match self.outstanding.front_mut() {
+            // The store had the one before to do.
+            Some(next) => {
+                next.since = now;
+                self.parts.busy.begin(now);
+            }
+            None => self.parts.busy.end(),
+        }
+        self.send();
+        Some(Settled { number, outcome, told })
+    }
+
+    /// The outcome of a batch is unknown: it waits before it is sent again.
+    fn wait_to_send_again(&mut self, context: &mut Context<'_>) {
+        let cause = match self.outstanding.iter().find_map(|o| o.answer.as_ref()?.as_ref().err()) {
+            Some(CommitError::Unknown(cause)) => cause.clone(),
+            Some(refused @ (CommitError::Refused(_) | CommitError::TermLost)) => refused.to_string(),
+            None => "a later batch was heard of first".to_owned(),
+        };
+        let number = self.outstanding.front().map_or(0, |first| first.batch.number);
+        let pause = match &self.trouble {
+            None => {
+                warn!(number, "the store is away: batch {number} is sent again: {cause}");
+                SEND_AGAIN
+            }
+            Some(trouble) => {
+                debug!(number, "batch {number} is sent again: {cause}");
+                trouble.pause
+            }
+        };
+        *self.parts.busy.kept_by() = Some(cause);
+        let mut until = Box::pin(tokio::time::sleep(pause));
+        // So that whoever waits is woken.
+        let over = until.as_mut().poll(context).is_ready();
+        self.trouble = Some(Trouble { pause: (pause * 2).min(SEND_AGAIN_MAX), until: Some(until) });
+        if over {
+            self.pause_is_over();
+        }
+    }
+
+    fn is_pausing(&self) -> bool {
+        self.trouble.as_ref().is_some_and(|trouble| trouble.until.is_some())
+    }
+
+    fn pause_is_over(&mut self) {
+        if let Some(trouble) = &mut self.trouble {
+            trouble.until = None;
+        }
+        self.send();
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.parts.busy.end();
+    }
+}
+
+impl WriterParts {
+    /// A batch is durable: who is to be told, once the coordinator was.
+    fn written(&self, batch: &Batch, applied: &[Applied], took: Duration) -> Told {
+        self.busy.0.last.store(batch.number, Ordering::Relaxed);
+        self.observer.committed(took, batch.changes.len());
+        self.observer.counted(&batch.counted.settled(&batch.changes, applied));
+        // Before the coordinator can assign them.
+        self.payloads.submitted(batch, applied);
+        self.payloads.ended(batch, applied);
+        self.waiters.take(batch, applied)
     }
 }
 
@@ -159,10 +321,16 @@ impl Busy {
         self.0.last.load(Ordering::Relaxed)
     }
 
-    /// A batch is on its way until the guard is dropped, also if its task is aborted.
-    fn begin(&self, now: Mono) -> BusyUntilDropped<'_> {
+    /// A batch is on its way from now on.
+    fn begin(&self, now: Mono) {
         self.0.since.store(now.0.max(1), Ordering::Relaxed);
-        BusyUntilDropped(self)
+        *self.kept_by() = None;
+    }
+
+    /// None is.
+    fn end(&self) {
+        self.0.since.store(0, Ordering::Relaxed);
+        *self.kept_by() = None;
     }
 
     /// Why the outcome of the present batch is not known yet.
@@ -177,85 +345,7 @@ impl Busy {
     }
 }
 
-struct BusyUntilDropped<'a>(&'a Busy);
-
-impl Drop for BusyUntilDropped<'_> {
-    fn drop(&mut self) {
-        self.0.0.since.store(0, Ordering::Relaxed);
-        *self.0.kept_by() = None;
-    }
-}
-
-async fn write(parts: WriterParts, term: Term, batch: Arc<Batch>) -> Settled {
-    let began = parts.clock.now().mono;
-    let busy = parts.busy.begin(began);
-    let outcome = write_until_settled(&parts, term, &batch).await;
-    drop(busy);
-    let mut told = None;
-    if let Written::Durable(applied) = &outcome {
-        parts.busy.0.last.store(batch.number, Ordering::Relaxed);
-        parts.observer.committed(parts.clock.now().mono.since(began), batch.changes.len());
-        parts.observer.counted(&batch.counted.settled(&batch.changes, applied));
-        // Before the coordinator can assign them.
-        parts.payloads.submitted(&batch, applied);
-        parts.payloads.ended(&batch, applied);
-        told = Some(parts.waiters.take(&batch, applied));
-    }
-    Settled { number: batch.number, outcome, told }
-}
-
-/// Sends a batch until it is settled.
-async fn write_until_settled(parts: &WriterParts, term: Term, batch: &Arc<Batch>) -> Written {
-    let mut pause = SEND_AGAIN;
-    let mut settling = Settling::default();
-    let mut well = true;
-    loop {
-        let answer = commit(parts, term, batch).await;
-        let verdict = settling.hear(heard(&answer));
-        match (verdict, answer) {
-            (Verdict::Written, Ok(applied)) => {
-                if !well {
-                    info!(batch.number, "the store is back: batch {} is written", batch.number);
-                }
-                return Written::Durable(applied);
-            }
-            (Verdict::TermLost, _) => return Written::TermLost,
-            (Verdict::NotWritten, Err(cause)) => {
-                warn!(batch.number, "batch {} was not written: {cause}", batch.number);
-                return Written::Refused(cause.to_string());
-            }
-            (Verdict::SendAgain, Err(cause)) => {
-                if std::mem::take(&mut well) {
-                    warn!(batch.number, "the store is away: batch {} is sent again: {cause}", batch.number);
-                } else {
-                    debug!(batch.number, "batch {} is sent again: {cause}", batch.number);
-                }
-                *parts.busy.kept_by() = Some(match cause {
-                    CommitError::Unknown(cause) => cause,
-                    refused @ (CommitError::Refused(_) | CommitError::TermLost) => refused.to_string(),
-                });
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(SEND_AGAIN_MAX);
-            }
-            (Verdict::BeginAgain, Err(cause)) => return Written::InDoubt(cause.to_string()),
-            // A yes is settled as written, and only a yes is.
-            (Verdict::NotWritten | Verdict::SendAgain | Verdict::BeginAgain, Ok(_))
-            | (Verdict::Written, Err(_)) => return Written::InDoubt("the store contradicts itself".into()),
-        }
-    }
-}
-
-fn heard(answer: &Result<Vec<Applied>, CommitError>) -> Heard {
-    match answer {
-        Ok(_) => Heard::Written,
-        Err(CommitError::TermLost) => Heard::TermLost,
-        Err(CommitError::Refused(StoreError::Failed(_))) => Heard::Contradicted,
-        Err(CommitError::Refused(StoreError::Full(_) | StoreError::Unavailable(_))) => Heard::Refused,
-        Err(CommitError::Unknown(_)) => Heard::Nothing,
-    }
-}
-
-async fn commit(parts: &WriterParts, term: Term, batch: &Arc<Batch>) -> Result<Vec<Applied>, CommitError> {
+async fn commit(parts: WriterParts, term: Term, batch: Arc<Batch>) -> Answer {
     match AssertUnwindSafe(parts.store.commit(term, batch.clone())).catch_unwind().await {
         Ok(answer) => answer,
         Err(_) => {

@@ -31,6 +31,8 @@ mod refusal;
 mod retention;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod schema;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod seen;
 mod store;
 mod tallies;
 
@@ -39,4 +41,4 @@ pub use memory::{MemoryState, MemoryStore};
 pub use postgres::{PgOptions, PgStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteStore};
-pub use store::{CommitError, Store, StoreError};
+pub use store::{CommitError, Store, StoreError, heard};

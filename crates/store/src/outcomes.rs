@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use ganger_core::change::{Applied, Batch, Change, Intake, LiveJob, Replayed, Submission, Submitted, Tally};
+use ganger_core::change::{Applied, Batch, Change, Intake, LiveJob, Replayed, Submitted, Tally};
 use ganger_core::dependency::Place;
 use ganger_core::job::{JobOptions, State};
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::rules::Standing;
-use ganger_core::schedule::ledger::{Fate, Firing, ScheduleChange};
+use ganger_core::schedule::ledger::Fate;
 use ganger_core::{Fence, JobId, Wall};
 use serde::{Deserialize, Serialize};
 
@@ -25,12 +25,12 @@ pub(crate) fn encode(batch: &Batch, outcomes: &[Applied]) -> Result<Option<Strin
 
 /// The outcomes of a batch that was applied before.
 pub(crate) fn decode(batch: &Batch, text: Option<&str>) -> Result<Vec<Applied>, StoreError> {
-    let Some(text) = text else { return Ok(batch.changes.iter().map(usual).collect()) };
+    let Some(text) = text else { return batch.changes.iter().map(usual).collect() };
     let kept: Vec<Kept> = serde_json::from_str(text).map_err(unreadable)?;
     if kept.len() != batch.changes.len() {
         return Err(unreadable("the batch differs from the one of that number"));
     }
-    Ok(batch.changes.iter().zip(kept).map(|(change, kept)| kept.into_applied(change)).collect())
+    batch.changes.iter().zip(kept).map(|(change, kept)| kept.into_applied(change)).collect()
 }
 
 /// One outcome as kept.
@@ -94,9 +94,9 @@ impl Kept {
         }
     }
 
-    fn into_applied(self, change: &Change) -> Applied {
-        match self {
-            Kept::Usual => usual(change),
+    fn into_applied(self, change: &Change) -> Result<Applied, StoreError> {
+        Ok(match self {
+            Kept::Usual => return usual(change),
             Kept::Accepted(intake) => Applied::Submitted(Submitted::Accepted(intake)),
             Kept::Replayed(intake) => Applied::Submitted(Submitted::Replayed(intake)),
             Kept::KeyReused => Applied::Submitted(Submitted::KeyReused),
@@ -112,7 +112,7 @@ impl Kept {
             Kept::NotFound => Applied::Replayed(Replayed::NotFound),
             Kept::NotFinal => Applied::Replayed(Replayed::NotFinal),
             Kept::UniqueHeld(job) => Applied::Replayed(Replayed::UniqueHeld(job)),
-        }
+        })
     }
 }
 
@@ -154,47 +154,11 @@ impl From<KeptJob> for LiveJob {
 }
 
 fn is_usual(change: &Change, applied: &Applied) -> bool {
-    match (change, applied) {
-        (Change::Submit(submission), Applied::Submitted(Submitted::Accepted(intake))) => {
-            created(submission).eq(intake.iter().copied())
-        }
-        (Change::Schedule(change), Applied::Fired(fates)) => match &**change {
-            ScheduleChange::Fire(firing) => planned(firing).eq(fates.iter().cloned()),
-            ScheduleChange::Put(..) | ScheduleChange::Delete(_) => false,
-        },
-        (Change::Submit(_) | Change::Replay(_), _) => false,
-        (Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_), Applied::Removed(tallies)) => {
-            tallies.is_empty()
-        }
-        (_, applied) => *applied == Applied::Done,
-    }
+    change.usually().as_ref() == Some(applied)
 }
 
-fn usual(change: &Change) -> Applied {
-    match change {
-        Change::Submit(submission) => Applied::Submitted(Submitted::Accepted(created(submission).collect())),
-        Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_) => Applied::Removed(Vec::new()),
-        Change::Schedule(change) => match &**change {
-            ScheduleChange::Fire(firing) => Applied::Fired(planned(firing).collect()),
-            ScheduleChange::Put(..) | ScheduleChange::Delete(_) => Applied::Done,
-        },
-        Change::Assign(_)
-        | Change::End(_)
-        | Change::Finish(_)
-        | Change::CancelWanted(_)
-        | Change::RunNow(..)
-        | Change::Settle(..)
-        | Change::Replay(_)
-        | Change::OpenSession(_)
-        | Change::CloseSession(..)
-        | Change::PutQueue(..)
-        | Change::PutKind(..)
-        | Change::CloseKey(_)
-        | Change::Mark(_)
-        | Change::Log(_)
-        | Change::Failed(_)
-        | Change::PutDocument(_) => Applied::Done,
-    }
+fn usual(change: &Change) -> Result<Applied, StoreError> {
+    change.usually().ok_or_else(|| unreadable("the answer to a replay is missing"))
 }
 
 /// Only what was accepted has parents.
@@ -203,14 +167,6 @@ fn intakes(answer: &Submitted) -> &[Intake] {
         Submitted::Accepted(intakes) | Submitted::Replayed(intakes) => intakes,
         Submitted::KeyReused | Submitted::NoParent(..) => &[],
     }
-}
-
-fn created(submission: &Submission) -> impl Iterator<Item = Intake> + '_ {
-    submission.jobs.iter().map(|job| Intake::Created(job.id))
-}
-
-fn planned(firing: &Firing) -> impl Iterator<Item = Option<Fate>> + '_ {
-    firing.occurrences.iter().map(|row| Some(row.fate.clone()))
 }
 
 fn unreadable(detail: impl std::fmt::Display) -> StoreError {

@@ -8,10 +8,12 @@ use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Sn
 use ganger_core::dependency::Edge;
 use ganger_core::disk::Disk;
 use ganger_core::document::Collection;
+use ganger_core::fingerprint::trend::{Trend, Window};
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
 use ganger_core::name::Kind;
 use ganger_core::schedule::ledger::Occurrence;
+use ganger_core::sending::Heard;
 use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
 
@@ -39,6 +41,10 @@ pub trait Store: Send + Sync + 'static {
     /// Applies a batch in one transaction and answers each change, in order, once it is durable.
     ///
     /// A batch whose number was already applied in this term is answered with its outcomes again.
+    ///
+    /// The next batch may be given before this one is answered; the order is that in which the futures are first polled. It
+    /// is applied only if this one was. If this one's outcome is unknown, either the next is not applied, or this one is
+    /// answered again all the same.
     ///
     /// The leader waits for it on the thread that decides everything: what takes long before or after the wait for
     /// the disk belongs on a thread or a task of the store.
@@ -83,6 +89,9 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<FailureGroup>, StoreError>;
 
+    /// How often the failures of groups came in the steps of a window, in the order of `groups`, without those of which there were none.
+    async fn failure_trends(&self, groups: &[Fingerprint], window: Window) -> Result<Vec<Trend>, StoreError>;
+
     /// One group of failures.
     async fn failure(&self, fingerprint: Fingerprint) -> Result<Option<FailureGroup>, StoreError>;
 
@@ -124,6 +133,18 @@ pub trait Store: Send + Sync + 'static {
     }
 }
 
+/// What the answer to one copy of a batch says about it.
+#[must_use]
+pub fn heard(answer: &Result<Vec<Applied>, CommitError>) -> Heard {
+    match answer {
+        Ok(_) => Heard::Written,
+        Err(CommitError::TermLost) => Heard::TermLost,
+        Err(CommitError::Refused(StoreError::Failed(_))) => Heard::Contradicted,
+        Err(CommitError::Refused(StoreError::Full(_) | StoreError::Unavailable(_))) => Heard::Refused,
+        Err(CommitError::Unknown(_)) => Heard::Nothing,
+    }
+}
+
 /// A read or an administrative call failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -150,7 +171,7 @@ pub enum CommitError {
     #[error("the term is over: another leader has begun")]
     TermLost,
     /// Certainly not applied. The batch may be changed or dropped.
-    #[error("nothing was written: {0}")]
+    #[error("{0}")]
     Refused(StoreError),
     /// The answer was lost. The same batch must be sent again until it is settled.
     #[error("the outcome of the commit is unknown: {0}")]

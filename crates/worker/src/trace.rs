@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use ganger_core::Fence;
 use ganger_core::message::{CancelWhy, Work};
 use ganger_core::outcome::Report;
-use ganger_core::trace::{Parent, Relation, Story, TraceContext};
+use ganger_core::trace::{Relation, Story, TraceContext};
 use ganger_proto::Trace;
+use ganger_proto::span::{carried, remote};
 use opentelemetry::Context;
-use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId};
+use opentelemetry::trace::TraceContextExt as _;
 use tracing::Span;
 use tracing::field::Empty;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
@@ -84,10 +85,7 @@ pub(crate) fn ended(process: &Span, work: &Work, report: &Report, why: Option<Ca
 
 /// The present span, wherever it comes from, as a job can carry it.
 pub(crate) fn current() -> Option<TraceContext> {
-    let of = |context: Context| {
-        let span = context.span().span_context().clone();
-        span.is_valid().then(|| carried(&span))
-    };
+    let of = |context: Context| carried(context.span().span_context());
     of(Span::current().context()).or_else(|| of(Context::current()))
 }
 
@@ -141,24 +139,4 @@ fn outcome(report: &Report, why: Option<CancelWhy>) -> &'static str {
         Report::Error(_) | Report::RetryAfter(..) | Report::Fatal(_) => "error",
         Report::Timeout | Report::Cancelled => error_type(report, why).unwrap_or("cancelled"),
     }
-}
-
-fn remote(trace: &TraceContext) -> SpanContext {
-    let Parent { trace_id, span_id, flags } = trace.parent;
-    SpanContext::new(
-        TraceId::from_bytes(trace_id.to_be_bytes()),
-        SpanId::from_bytes(span_id.to_be_bytes()),
-        TraceFlags::new(flags),
-        true,
-        trace.state.parse().unwrap_or_default(),
-    )
-}
-
-fn carried(span: &SpanContext) -> TraceContext {
-    let parent = Parent {
-        trace_id: u128::from_be_bytes(span.trace_id().to_bytes()),
-        span_id: u64::from_be_bytes(span.span_id().to_bytes()),
-        flags: span.trace_flags().to_u8(),
-    };
-    TraceContext { parent, state: span.trace_state().header() }
 }

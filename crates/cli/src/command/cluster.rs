@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use ganger_server::api::{ClusterBody, RoleName};
+use ganger_server::api::{ClusterBody, RoleName, ServerBody};
 
 use crate::client::Call;
 use crate::clock;
@@ -12,6 +12,9 @@ use crate::exit::Exit;
 use crate::failure::Fallible;
 use crate::humane::{grouped, relative, short};
 use crate::output::{Cell, Paint, Shown, Style, Table};
+
+/// A server says every five seconds that it lives. One that missed two of them, and the time for a third, may be gone.
+const SILENT: Duration = Duration::from_secs(15);
 
 /// The servers that share a store, and which of them leads.
 #[derive(Args, Debug)]
@@ -31,7 +34,8 @@ enum Verb {
 /// Who leads, in which term, and which servers are there.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-LAG is how long ago the leader renewed its right to lead; others take over when it is too long.
+HEARD is how long ago a server said that it lives, which it does every 5 seconds. One that has not for 15 may be gone; after a
+minute it is not shown any more. LAG is how long ago the leader renewed its right to lead; others take over when it is too long.
 
 Examples:
   ganger cluster status
@@ -67,7 +71,7 @@ fn describe(cluster: &ClusterBody, style: Style) -> String {
     for server in &cluster.items {
         let leader = cluster.leader.as_ref().filter(|leader| leader.name == server.name);
         table.row(vec![
-            Cell::painted(server.role.as_str(), paint(server.role)),
+            role(server),
             server.name.as_str().into(),
             server.address.as_str().into(),
             server.version.as_str().into(),
@@ -89,6 +93,15 @@ fn describe(cluster: &ClusterBody, style: Style) -> String {
     format!("{}\n\n{standing}", table.render(style))
 }
 
+/// What a server does, unless it is so silent that it may do nothing any more. Who leads is told by the store, and not by hearsay.
+fn role(server: &ServerBody) -> Cell {
+    let silent = Duration::from_millis(server.silent_ms) > SILENT;
+    if silent && server.role != RoleName::Leader {
+        return Cell::painted("gone?", Paint::Yellow);
+    }
+    Cell::painted(server.role.as_str(), paint(server.role))
+}
+
 const fn paint(role: RoleName) -> Paint {
     match role {
         RoleName::Leader => Paint::Green,
@@ -102,7 +115,7 @@ const fn paint(role: RoleName) -> Paint {
 mod tests {
     use super::*;
     use ganger_core::Wall;
-    use ganger_server::api::{LeaderBody, ServerBody};
+    use ganger_server::api::LeaderBody;
 
     const PLAIN: Style = Style { color: false, glyphs: false, width: None };
 
@@ -145,6 +158,20 @@ mod tests {
         assert!(text.contains("alice leads in term 7") && text.contains("12,345 batches"), "{text}");
         let nobody = ClusterBody { leader: None, ..cluster() };
         assert!(describe(&nobody, PLAIN).ends_with("nobody leads at the moment"));
+    }
+
+    /// Killed, it cannot say that it goes.
+    #[test]
+    fn a_server_that_is_silent_for_long_may_be_gone() {
+        let mut seen = cluster();
+        seen.items[1].silent_ms = 14_900;
+        assert!(!describe(&seen, PLAIN).contains("gone?"));
+        seen.items[1].silent_ms = 15_100;
+        let text = describe(&seen, PLAIN);
+        assert!(text.lines().any(|line| line.starts_with("gone?") && line.contains("15.1s ago")), "{text}");
+        // Nobody has taken over, so it leads.
+        seen.items[0].silent_ms = 15_100;
+        assert!(describe(&seen, PLAIN).lines().any(|line| line.starts_with("leader")));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use ganger_core::fingerprint::Fingerprint;
-use ganger_server::api::{FailureBody, FailuresBody, OperationRequest};
+use ganger_server::api::{FailureBody, FailuresBody, OperationRequest, duration};
 
 use super::operation::{Manner, begin};
 use crate::client::{Answer, Call, with_query};
@@ -13,7 +13,10 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
 use crate::humane::{self, grouped, relative};
-use crate::output::{Shown, Style, Table};
+use crate::output::{Cell, Shown, Style, Table, chart};
+
+/// How wide the chart of a group may be.
+const TREND_WIDTH: usize = 25;
 
 /// Failures of one cause, as a group: look at them, replay or discard their dead jobs.
 #[derive(Args, Debug)]
@@ -45,8 +48,17 @@ Examples:
 }
 
 /// Groups that were seen lately, the last seen first.
+///
+/// Each with how often it came in the window, how that went over time, and what part of its kind's attempts it was, for windows of up
+/// to seven days; beside its total since the first.
 #[derive(Args, Debug)]
-#[command(visible_alias = "ls", after_help = "Example:\n  ganger failure list --window 1h --kind email.send")]
+#[command(
+    visible_alias = "ls",
+    after_help = "\
+Examples:
+  ganger failure list --window 1h --kind email.send
+  ganger failure list --window 7d"
+)]
 struct List {
     /// Seen within this time
     #[arg(long, value_parser = humane::parse, default_value = "24h", value_name = "DURATION")]
@@ -93,17 +105,17 @@ impl List {
         let path = with_query(
             "/v1/failures",
             [
-                ("window", Some(format!("{}s", self.window.as_secs().max(1)))),
+                ("window", Some(duration::format(self.window))),
                 ("kind", self.kind),
                 ("limit", self.limit.map(|limit| limit.to_string())),
             ],
         );
         let answer = context.client()?.send(&Call::get("list failures", path)).await?;
-        let groups = answer.read::<FailuresBody>()?.items;
+        let FailuresBody { items: groups, window } = answer.read::<FailuresBody>()?;
         let items = super::items(&answer)?;
         let names = groups.iter().map(|group| group.fingerprint.to_string()).collect();
         let shown = Shown { body: &answer.body, items: items.iter().map(AsRef::as_ref).collect(), names };
-        context.out.show(&shown, |_| table(&groups, context.out.style()))?;
+        context.out.show(&shown, |_| table(&groups, window.is_some(), context.out.style()))?;
         if groups.is_empty() && context.out.is_for_people() {
             context.out.note("nothing failed in that time");
         }
@@ -122,23 +134,58 @@ impl Operate {
 fn one(context: &Context, answer: &Answer) -> Fallible<Exit> {
     let group = answer.read::<FailureBody>()?;
     let name = group.fingerprint.to_string();
-    context.out.show_one(&answer.body, &name, |_| table(&[group], context.out.style()))?;
+    context.out.show_one(&answer.body, &name, |_| table(&[group], false, context.out.style()))?;
     Ok(Exit::Success)
 }
 
-fn table(groups: &[FailureBody], style: Style) -> String {
-    let mut table = Table::new(["FINGERPRINT", "KIND", ">FAILURES", "FIRST", "LAST", "LAST JOB", "ERROR"]);
+/// Groups as a table, with what they did in the window that was asked for if that is known.
+fn table(groups: &[FailureBody], in_window: bool, style: Style) -> String {
+    let mut table = if in_window {
+        let columns = ["FINGERPRINT", "KIND", ">IN WINDOW", ">OF RUNS", "TREND", ">FAILURES"];
+        Table::new(columns).column("FIRST").column("LAST").column("LAST JOB").column("ERROR")
+    } else {
+        Table::new(["FINGERPRINT", "KIND", ">FAILURES", "FIRST", "LAST", "LAST JOB", "ERROR"])
+    };
     let now = clock::now();
     for group in groups {
-        table.row(vec![
-            group.fingerprint.to_string().into(),
-            group.kind.as_str().into(),
+        let mut row: Vec<Cell> = vec![group.fingerprint.to_string().into(), group.kind.as_str().into()];
+        if in_window {
+            let recent = group.recent.as_ref();
+            let trend: Vec<f64> =
+                recent.iter().flat_map(|recent| &recent.trend).map(|count| *count as f64).collect();
+            row.push(recent.map_or_else(|| "-".into(), |recent| grouped(recent.count)).into());
+            row.push(recent.and_then(|recent| recent.share).map_or_else(|| "-".into(), percent).into());
+            row.push(chart(&trend, TREND_WIDTH, style.glyphs).into());
+        }
+        row.extend([
             grouped(group.count).into(),
             relative(group.first_at, now).into(),
             relative(group.last_at, now).into(),
             group.job.to_string().into(),
             group.error.as_str().into(),
         ]);
+        table.row(row);
     }
     if groups.is_empty() { String::new() } else { table.render(style) }
+}
+
+/// A part as people say it: what is not nothing is not shown as nothing.
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        none if none <= 0.0 => "0%".into(),
+        little if little < 0.1 => "<0.1%".into(),
+        some if some < 10.0 => format!("{some:.1}%"),
+        much => format!("{much:.0}%"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_told_with_the_digits_that_matter() {
+        let told = [0.0, 0.000_4, 0.001, 0.034_56, 0.5, 1.0].map(percent);
+        assert_eq!(told, ["0%", "<0.1%", "0.1%", "3.5%", "50%", "100%"]);
+    }
 }

@@ -12,7 +12,7 @@ use crate::config::{Key, Layer, Place, RawStore};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
-use crate::output::Table;
+use crate::output::{Paint, Style, Table};
 use crate::serving::{database_failure, store_failure};
 
 /// The schema of a data directory or a database: look at it, bring it up, take it back.
@@ -161,13 +161,40 @@ fn status(context: &Context, version: u32, steps: &[(u32, &str, bool)]) -> Falli
         .map(|(version, name, applied)| json!({ "version": version, "name": name, "applied": applied }))
         .collect();
     let body = json!({ "version": version, "migrations": migrations }).to_string();
-    context.out.show_one(&body, &version.to_string(), |_| {
-        let mut table = Table::new([">VERSION", "NAME", "APPLIED"]);
-        for (version, name, applied) in steps {
-            let applied = if *applied { "yes" } else { "no" };
-            table.row(vec![version.to_string().into(), (*name).into(), applied.into()]);
-        }
-        table.render(context.out.style())
-    })?;
+    context.out.show_one(&body, &version.to_string(), |_| described(version, steps, context.out.style()))?;
     Ok(Exit::Success)
+}
+
+fn described(version: u32, steps: &[(u32, &str, bool)], style: Style) -> String {
+    let mut table = Table::new([">VERSION", "NAME", "APPLIED"]);
+    for (version, name, applied) in steps {
+        let applied = if *applied { "yes" } else { "no" };
+        table.row(vec![version.to_string().into(), (*name).into(), applied.into()]);
+    }
+    let table = table.render(style);
+    let known = steps.last().map_or(0, |(version, ..)| *version);
+    if version <= known {
+        return table;
+    }
+    // What the migrations after the last are called, only the binary knows that brought them.
+    let newer = format!(
+        "the database has schema version {version} and this ganger knows up to {known}; use the ganger that migrated it, \
+         or a newer one"
+    );
+    format!("{table}\n\n{}", Paint::Red.on(&newer, style))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Style = Style { color: false, glyphs: false, width: None };
+
+    #[test]
+    fn a_schema_that_is_newer_than_the_binary_is_told() {
+        let steps = [(1, "initial", true), (2, "doors", true)];
+        assert!(!described(2, &steps, PLAIN).contains("this ganger"));
+        let text = described(3, &steps, PLAIN);
+        assert!(text.contains("has schema version 3 and this ganger knows up to 2; use"), "{text}");
+    }
 }

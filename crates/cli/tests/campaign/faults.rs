@@ -123,7 +123,8 @@ pub(crate) async fn run(cluster: &mut Cluster, campaign: ClusterCampaign) -> Clu
     verdict
 }
 
-async fn strike(cluster: &mut Cluster, fault: ClusterFault, random: &mut StdRng) {
+/// Does one thing to the cluster, and waits until it is done.
+pub(crate) async fn strike(cluster: &mut Cluster, fault: ClusterFault, random: &mut StdRng) {
     match fault {
         ClusterFault::KillLeader => {
             let leader = cluster.leader().await;

@@ -4,6 +4,7 @@
 
 pub(crate) mod checker;
 pub(crate) mod cluster;
+pub(crate) mod drain;
 pub(crate) mod failover;
 pub(crate) mod faults;
 pub(crate) mod history;

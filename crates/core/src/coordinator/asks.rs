@@ -2,8 +2,8 @@
 
 use crate::change::{Applied, Change, Idempotency, Intake, NewJob, Replay, Replayed, Submission, Submitted};
 use crate::coordinator::Coordinator;
-use crate::coordinator::commits::Effect;
 use crate::coordinator::depth::Held;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::port::{Ask, Output, Refusal, Reply, Ticket};
 use crate::coordinator::table::Phase;
 use crate::dependency;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::change::{After, AttemptEnd, AttemptRecord, Change, End, Finish};
-use crate::coordinator::commits::Effect;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::port::Output;
 use crate::coordinator::table::Phase;
 use crate::coordinator::{Coordinator, LeaseEntry, Timer};

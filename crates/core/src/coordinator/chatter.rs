@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::change::{Change, LogLines};
 use crate::coordinator::Coordinator;
-use crate::coordinator::commits::Effect;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::port::Output;
 use crate::event::Event;
 use crate::ids::JobId;

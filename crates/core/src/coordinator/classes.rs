@@ -5,7 +5,7 @@
 //! at again until the gate opens. [`gates`] is the one function that knows them; dispatch parks by it
 //! and `explain` shows what it says.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::change::LiveJob;
 use crate::coordinator::fleet::{Fleet, GroupId, Ring};

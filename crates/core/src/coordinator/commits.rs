@@ -1,4 +1,4 @@
-//! The batch that is being written, the one that forms meanwhile, and what follows their commit.
+//! The batches that are being written, the one that forms meanwhile, and what follows their commit.
 //!
 //! Decide, commit, announce. A change is decided when it is pushed here; its [`Effect`] runs once the
 //! store says that it is durable. When the store refuses a batch (a full disk, a lost database) nothing
@@ -6,24 +6,24 @@
 //! (ends of attempts, assignments of jobs that exist, sessions) is kept and written again after a pause.
 //!
 //! # The store does not wait for the announcement
-//! When a batch is durable and much was decided meanwhile, that is handed over at once, and only then do the
-//! effects of the durable one run: the store writes while the leader announces. Nothing is told earlier
-//! or in another order by that; what the effects decide goes into the batch after. One thing an effect may do
-//! to a decision that waits is to take it back, when a job turns out never to have been ([`super::joint`]). So a
-//! batch with provisional jobs is announced first.
+//! When much was decided while a batch is written, that is handed over too: the store goes on with it at once, and
+//! writes while the leader announces. Nothing is told earlier or in another order by that; what the effects decide goes
+//! into a batch after. If the store refuses the first batch, it refuses the second as well ([`crate::sending`]), and both
+//! are taken for decisions that were never written. One thing an effect may do
+//! to a decision that waits is to take it back, when a job turns out never to have been ([`super::joint`]). So nothing
+//! is handed over behind a batch with provisional jobs before that is announced.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::change::{Applied, Batch, Change, Tally};
 use crate::coordinator::Coordinator;
-use crate::coordinator::attempts::Ended;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::joint::Provisional;
-use crate::coordinator::port::{Output, Refusal, Reply, Ticket};
-use crate::coordinator::schedules::ScheduleEffect;
+use crate::coordinator::port::{Output, Refusal, Reply};
 use crate::event::Event;
-use crate::ids::{JobId, SessionId};
+use crate::ids::SessionId;
 use crate::job::State;
 use crate::lease::Fence;
 use crate::message::ToWorker;
@@ -36,86 +36,20 @@ const BATCH_CHANGES: usize = 8_192;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// What follows the commit of a change.
-#[derive(Clone, Debug)]
-pub(crate) enum Effect {
-    /// Answer the client and take the jobs in, those that were leased in the same batch among them.
-    Submit { ticket: Ticket, provisional: Vec<Provisional> },
-    /// Take in a job from the store's inbox. The last one of a request answers it.
-    Intake(Option<Ticket>),
-    /// The session's worker may hear of these leases. If `joint`, their jobs are submitted in the same batch.
-    Assign { session: SessionId, leases: Vec<(u32, Fence)>, joint: bool },
-    /// Nothing: the failure is counted, and the end of its attempt follows. Names the job.
-    Failed(u32),
-    /// The job moves on.
-    End(Box<Ended>),
-    /// The session's worker may hear whether the mark stands.
-    Mark { session: SessionId },
-    /// The job leaves: cancelled by a client, or expired.
-    Finish { job: u32, ticket: Option<Ticket> },
-    /// Tell the worker to stop.
-    CancelWanted { job: JobId, ticket: Option<Ticket> },
-    /// The job is due.
-    RunNow { job: JobId, ticket: Ticket },
-    /// The job is live again.
-    Replay(Ticket),
-    /// The worker is welcome.
-    OpenSession(SessionId),
-    /// The session is over.
-    CloseSession { id: SessionId, lost: bool },
-    /// The settings hold.
-    PutQueue(Ticket),
-    /// The settings hold.
-    PutKind(Ticket),
-    /// The key is closed, or open. A handler's closure answers nobody.
-    CloseKey(Option<Ticket>),
-    /// The document is kept.
-    Document(Ticket),
-    /// The schedule is so.
-    Schedule(ScheduleEffect),
-    /// The client learns how many.
-    Purge(Ticket),
-    /// Counts are adjusted.
-    Prune,
-    /// Nothing: it tells of the change before it, and shares its fate.
-    Audited,
-    /// Nothing follows.
-    Nothing,
-}
-
-impl Effect {
-    /// The client that asked for it, if one did.
-    fn ticket(&self) -> Option<Ticket> {
-        match self {
-            Effect::Replay(t)
-            | Effect::PutQueue(t)
-            | Effect::PutKind(t)
-            | Effect::Document(t)
-            | Effect::Purge(t) => Some(*t),
-            Effect::Submit { ticket, .. } | Effect::RunNow { ticket, .. } => Some(*ticket),
-            Effect::Finish { ticket, .. }
-            | Effect::CancelWanted { ticket, .. }
-            | Effect::Intake(ticket)
-            | Effect::CloseKey(ticket)
-            | Effect::Schedule(ScheduleEffect { ticket, .. }) => *ticket,
-            Effect::Assign { .. }
-            | Effect::Failed(_)
-            | Effect::End(_)
-            | Effect::Mark { .. }
-            | Effect::OpenSession(_)
-            | Effect::CloseSession { .. }
-            | Effect::Prune
-            | Effect::Audited
-            | Effect::Nothing => None,
-        }
-    }
-}
-
 #[derive(Clone, Debug)]
 struct InFlight {
     batch: Arc<Batch>,
     effects: Vec<Effect>,
     handed_over: Mono,
+    /// It has jobs that may turn out never to have been.
+    provisional: bool,
+}
+
+impl InFlight {
+    /// Whether its announcement may take back what was decided since.
+    fn may_take_back(&self) -> bool {
+        self.provisional && !sabotage::active(Bug::NothingTakenBack)
+    }
 }
 
 /// A batch that is durable, and is to be announced before anything else happens.
@@ -132,7 +66,8 @@ pub(crate) struct Commits {
     written: u64,
     changes: Vec<Change>,
     effects: Vec<Effect>,
-    in_flight: Option<InFlight>,
+    /// In order. The store writes each only after the one before it.
+    in_flight: VecDeque<InFlight>,
     durable: Option<Durable>,
     trouble: Option<Trouble>,
 }
@@ -160,9 +95,9 @@ impl Commits {
         &self.changes
     }
 
-    /// The changes of the batch that is being written.
-    pub(crate) fn writing(&self) -> &[Change] {
-        self.in_flight.as_ref().map_or(&[], |in_flight| &in_flight.batch.changes)
+    /// The changes of each batch that is being written.
+    pub(crate) fn writing(&self) -> impl Iterator<Item = &[Change]> {
+        self.in_flight.iter().map(|in_flight| &in_flight.batch.changes[..])
     }
 
     /// Number of the last batch that is known to be durable.
@@ -172,7 +107,7 @@ impl Commits {
 
     /// Whether a batch is outstanding.
     pub(crate) fn is_writing(&self) -> bool {
-        self.in_flight.is_some()
+        !self.in_flight.is_empty()
     }
 
     /// A job of the submission at this place of the forming batch is leased in the same batch.
@@ -196,22 +131,15 @@ impl Commits {
 
     /// When the next try is due, while the store refuses and no try is under way.
     pub(crate) fn retry_at(&self) -> Option<Mono> {
-        self.trouble.as_ref().filter(|_| self.in_flight.is_none()).map(|t| t.retry_at)
+        self.trouble.as_ref().filter(|_| self.in_flight.is_empty()).map(|t| t.retry_at)
     }
 }
 
 impl Coordinator {
-    /// Gives the next batch to the writer, if none is outstanding and there is something to write. While
-    /// the store refuses, an empty batch finds out whether it is back.
+    /// Gives the next batch to the writer, if it may have another and there is something to write.
     pub(crate) fn hand_over(&mut self, now: Now, out: &mut Vec<Output>) {
-        if self.commits.in_flight.is_some() || !self.has_authority(now) {
+        if !self.has_authority(now) || !self.may_hand_over(now) {
             return;
-        }
-        match &self.commits.trouble {
-            Some(trouble) if now.mono < trouble.retry_at => return,
-            Some(_) => {}
-            None if self.commits.changes.is_empty() => return,
-            None => {}
         }
         let mut take = self.commits.changes.len().min(BATCH_CHANGES);
         // A failure is counted in the same transaction as the end of its attempt, which follows it.
@@ -226,24 +154,45 @@ impl Coordinator {
         let effects: Vec<Effect> = self.commits.effects.drain(..take).collect();
         self.reconciler.touch(&changes);
         let counted = self.count(now, &changes, &effects);
-        let batch = Arc::new(Batch { number: self.commits.written + 1, changes, counted });
-        self.commits.in_flight = Some(InFlight { batch: batch.clone(), effects, handed_over: now.mono });
+        let number = self.commits.written + self.commits.in_flight.len() as u64 + 1;
+        let batch = Arc::new(Batch { number, changes, counted });
+        let provisional = effects.iter().any(Effect::is_provisional);
+        let handed_over = now.mono;
+        self.commits.in_flight.push_back(InFlight {
+            batch: batch.clone(),
+            effects,
+            handed_over,
+            provisional,
+        });
         out.push(Output::Commit(batch));
     }
 
-    /// The outstanding batch is durable. What was decided meanwhile is handed over if it is much;
+    /// While the store refuses, an empty batch finds out whether it is back. Behind a batch that is being written, little
+    /// is not worth a commit of its own.
+    fn may_hand_over(&self, now: Now) -> bool {
+        let Commits { changes, in_flight, trouble, .. } = &self.commits;
+        match trouble {
+            Some(trouble) => in_flight.is_empty() && now.mono >= trouble.retry_at,
+            None if in_flight.is_empty() => !changes.is_empty(),
+            None => {
+                in_flight.len() < self.options.in_flight
+                    && changes.len() >= self.options.hand_over_early
+                    && !in_flight.iter().any(|in_flight| in_flight.may_take_back())
+            }
+        }
+    }
+
+    /// The first outstanding batch is durable. What was decided meanwhile is handed over if it is much;
     /// [`Coordinator::announce`] does the rest, in the next call at the latest.
     pub(crate) fn committed(&mut self, now: Now, number: u64, applied: Vec<Applied>, out: &mut Vec<Output>) {
-        if self.commits.in_flight.as_ref().is_none_or(|f| f.batch.number != number) {
+        let Some(done) = self.commits.in_flight.pop_front_if(|first| first.batch.number == number) else {
             return;
-        }
-        let Some(done) = self.commits.in_flight.take() else { return };
+        };
         self.commits.written = number;
         if self.commits.trouble.take().is_some() || now.mono.since(done.handed_over) > self.options.stall {
             self.refresh_sessions(now);
         }
-        let may_take_back =
-            done.effects.iter().any(is_provisional) && !sabotage::active(Bug::NothingTakenBack);
+        let may_take_back = done.may_take_back();
         self.commits.durable = Some(Durable { batch: done.batch, effects: done.effects, applied });
         if self.commits.waiting() >= self.options.hand_over_early && !may_take_back {
             self.hand_over(now, out);
@@ -264,19 +213,23 @@ impl Coordinator {
         }
     }
 
-    /// The outstanding batch was certainly not written.
+    /// The first outstanding batch was certainly not written, nor any after it.
     pub(crate) fn refused(&mut self, now: Now, number: u64, reason: &str, out: &mut Vec<Output>) {
-        if self.commits.in_flight.as_ref().is_none_or(|f| f.batch.number != number) {
+        if self.commits.in_flight.front().is_none_or(|first| first.batch.number != number) {
             return;
         }
-        let Some(failed) = self.commits.in_flight.take() else { return };
         let pause = self.commits.trouble.take().map_or(FIRST_PAUSE, |t| (t.pause * 2).min(LONGEST_PAUSE));
         let retry_at = now.mono + pause;
         self.commits.trouble = Some(Trouble { reason: reason.to_owned(), retry_at, pause });
 
         let mut kept = (Vec::new(), Vec::new());
-        let older = failed.batch.changes.iter().cloned().zip(failed.effects).collect();
-        self.keep_or_undo(now, older, reason, &mut kept, out);
+        while let Some(failed) = self.commits.in_flight.pop_front() {
+            let older = failed.batch.changes.iter().cloned().zip(failed.effects).collect();
+            self.keep_or_undo(now, older, reason, &mut kept, out);
+            if sabotage::active(Bug::LaterBatchAwaited) {
+                break;
+            }
+        }
         // What formed meanwhile is in the same trouble: its clients need not wait for the next refusal. The older
         // ones come first, because a job that vanishes takes what was decided about it since along.
         let newer = std::mem::take(&mut self.commits.changes).into_iter();
@@ -305,7 +258,7 @@ impl Coordinator {
                     out.push(Output::Reply(ticket, Reply::Refused(Refusal::Store(reason.to_owned()))));
                 }
                 // Its jobs went with their submissions.
-                None if is_joint(&effect) => {}
+                None if effect.is_joint() => {}
                 // Its row is still in the inbox.
                 None if matches!(effect, Effect::Intake(_)) => {}
                 // What it tells of did not happen.
@@ -484,14 +437,4 @@ impl Coordinator {
             at,
         })
     }
-}
-
-/// Whether jobs are in memory that the store may know nothing of.
-fn is_provisional(effect: &Effect) -> bool {
-    matches!(effect, Effect::Submit { provisional, .. } if !provisional.is_empty())
-}
-
-/// Whether the leases belong to jobs that are submitted in the same batch.
-fn is_joint(effect: &Effect) -> bool {
-    matches!(effect, Effect::Assign { joint: true, .. }) && !sabotage::active(Bug::JointLeaseKept)
 }

@@ -3,11 +3,11 @@
 //! Counted is what is handed over, when it is handed over: a batch that the store refuses has counted for nothing, and what is
 //! kept of it is counted with the batch that it is written in. Jobs cost a look at their entry, and nothing else.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use crate::change::{After, Assignment, AttemptEnd, Change, NewJob, Submission};
 use crate::coordinator::Coordinator;
-use crate::coordinator::commits::Effect;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::table::Entry;
 use crate::ids::JobId;
 use crate::job::State;
@@ -18,7 +18,7 @@ use crate::name::{Kind, QueueName};
 use crate::outcome::Outcome;
 use crate::sabotage::{self, Bug};
 use crate::schedule::ledger::ScheduleChange;
-use crate::time::{Now, micros};
+use crate::time::{Now, Wall, micros};
 
 /// The queues and kinds that have buckets of their own in the present minute.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +42,8 @@ impl Series {
 /// A batch that is being counted.
 struct Counting<'c> {
     coordinator: &'c Coordinator,
+    /// When it is handed over.
+    at: Wall,
     tally: Tally,
     unsettled: Vec<Unsettled>,
 }
@@ -50,7 +52,8 @@ impl Coordinator {
     /// What these changes count for.
     pub(crate) fn count(&mut self, now: Now, changes: &[Change], effects: &[Effect]) -> Counted {
         let minute = minutes::minute_of(now.wall);
-        let mut counting = Counting { coordinator: self, tally: Tally::default(), unsettled: Vec::new() };
+        let mut counting =
+            Counting { coordinator: self, at: now.wall, tally: Tally::default(), unsettled: Vec::new() };
         for (place, (change, effect)) in changes.iter().zip(effects).enumerate() {
             counting.add(place, change, effect);
         }
@@ -108,8 +111,10 @@ impl Counting<'_> {
             (Change::End(end), Effect::End(ended)) => self.end(place, end, Some(ended.job)),
             (Change::End(end), _) => self.end(place, end, None),
             (Change::Finish(finish), Effect::Finish { job, .. }) => {
-                if let Some(at) = self.place(Some(*job), finish.job) {
-                    self.tally.counts(at).ended(finish.end.state);
+                if let Some(entry) = self.entry(Some(*job), finish.job) {
+                    let bucket = self.place_of(entry);
+                    let total_us = micros(finish.end.at.since(entry.created_at));
+                    self.tally.counts(bucket).ended(finish.end.state, total_us);
                 }
             }
             (Change::Schedule(change), _) => {
@@ -173,32 +178,30 @@ impl Counting<'_> {
     }
 
     fn end(&mut self, change: usize, end: &AttemptEnd, slot: Option<u32>) {
-        let Some(bucket) = self.place(slot, end.job) else { return };
+        let Some(entry) = self.entry(slot, end.job) else { return };
+        let bucket = self.place_of(entry);
         let record = end.record.as_ref();
         if let Some(record) = record.filter(|record| record.outcome != Outcome::Lost) {
             self.tally.counts(bucket).run.observe(micros(record.ended_at.since(record.started_at)));
         }
         let failed = record.is_some_and(|record| record.outcome.is_failure());
-        let state: Option<State> = match &end.after {
-            After::Again { .. } => None,
-            After::Final { end, .. } => Some(end.state),
+        let (state, ended_at): (Option<State>, Wall) = match &end.after {
+            // Unless its handler ended it: then it is heard of now.
+            After::Again { .. } => (None, self.at),
+            After::Final { end, .. } => (Some(end.state), end.at),
         };
+        let total_us = micros(ended_at.since(entry.created_at));
         if end.transactional {
-            let what = Maybe::Ended { failed, state };
+            let what = Maybe::Ended { failed, state, total_us };
             self.unsettled.push(Unsettled { change, bucket, what });
         } else {
             let counts = self.tally.counts(bucket);
             counts.failed += u64::from(failed);
-            state.into_iter().for_each(|state| counts.ended(state));
+            state.into_iter().for_each(|state| counts.ended(state, total_us));
         }
     }
 
-    /// The bucket of a job that is in this slot, or is known by this id.
-    fn place(&mut self, slot: Option<u32>, job: JobId) -> Option<usize> {
-        let entry = self.entry(slot, job)?;
-        Some(self.place_of(entry))
-    }
-
+    /// The bucket of a job.
     fn place_of(&mut self, entry: &Entry) -> usize {
         let key = &self.coordinator.classes.get(entry.class).key;
         self.tally.place(&key.queue, &key.kind)
@@ -206,6 +209,7 @@ impl Counting<'_> {
 }
 
 impl<'c> Counting<'c> {
+    /// The job that is in this slot, or is known by this id.
     fn entry(&self, slot: Option<u32>, job: JobId) -> Option<&'c Entry> {
         let jobs = &self.coordinator.jobs;
         let here = slot.and_then(|slot| jobs.find(slot)).filter(|entry| entry.id == job);

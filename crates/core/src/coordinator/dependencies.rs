@@ -24,11 +24,13 @@
 //!   again.
 //! - *A parent is replayed.* Edges that are settled stay settled. Those that wait for its success go on waiting.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+use foldhash::HashMap;
 
 use crate::change::{Applied, Change, Intake, NewJob, Submitted};
 use crate::coordinator::Coordinator;
-use crate::coordinator::commits::Effect;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::port::Output;
 use crate::coordinator::table::{Entry, Phase};
 use crate::coordinator::view::GateShown;

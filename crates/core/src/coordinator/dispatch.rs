@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use crate::change::{Assignment, Change, Lease};
 use crate::coordinator::classes::ClassId;
 use crate::coordinator::classes::{demand, eligible, gates, widest};
-use crate::coordinator::commits::Effect;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::fair::NOBODY;
 use crate::coordinator::fleet::GroupId;
 use crate::coordinator::marks::Mark;
@@ -111,7 +111,7 @@ impl Coordinator {
             return Some(Pick { class, order, at_least, reserved: None });
         }
         let (order, class) = self.lines.top(group)?;
-        let at_least = i32::from(self.classes.get(class).demand) - self.prefetch(class);
+        let at_least = i32::from(self.classes.get(class).demand) - self.prefetch(group, class);
         (free >= at_least).then_some(Pick { class, order, at_least, reserved: None })
     }
 
@@ -143,12 +143,13 @@ impl Coordinator {
     }
 
     /// How many threads beyond its capacity a worker may be given of this class: as much as is over
-    /// within the time below which prefetching is allowed at all.
-    fn prefetch(&self, class: ClassId) -> i32 {
+    /// within the time below which prefetching is allowed at all, up to its part of what workers like it may be given together.
+    fn prefetch(&self, group: GroupId, class: ClassId) -> i32 {
         let below = micros(self.options.prefetch_below) as f64;
         match self.classes.get(class).mean_run {
             Some(mean) if mean < below && self.classes.get(class).demand == 1 => {
-                (below / mean.max(1.0)).min(f64::from(limits::PREFETCH)) as i32
+                let part = limits::PREFETCH_TOGETHER / self.fleet.members(group).max(1);
+                (below / mean.max(1.0)).min(f64::from(limits::PREFETCH)).min(part as f64) as i32
             }
             Some(_) | None => 0,
         }

@@ -297,15 +297,14 @@ impl Coordinator {
     #[must_use]
     pub fn queue(&self, name: &QueueName, now: Now) -> QueueView {
         let classes = self.classes.of_queue(name);
-        let strands = classes.iter().flat_map(|class| self.strands_of(*class));
-        let heads = strands.filter_map(|s| self.ready.head(s)).map(|(order, _)| order.arrival);
+        let oldest = classes.iter().filter_map(|class| self.oldest(*class)).min();
         let serving =
             |s: &crate::coordinator::fleet::Signature| s.queues.is_empty() || s.queues.contains(name);
         QueueView {
             queue: name.clone(),
             settings: self.queues.get(name).map(|q| q.settings).unwrap_or_default(),
             counts: self.counters.queue(name),
-            oldest_ready: heads.min().map(|arrival| now.wall.since(arrival)),
+            oldest_ready: oldest.map(|arrival| now.wall.since(arrival)),
             workers: self
                 .fleet
                 .groups()

@@ -10,8 +10,10 @@
 //!
 //! The turns are those of the whole queue: a tenant's jobs of all kinds and priorities count together.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::coordinator::Slab;
 

@@ -8,8 +8,10 @@
 //! A queue that reaches a limit is parked, all its classes with it. What could open it again is an event: the end of a lease, other
 //! settings, or a timer for the moment at which the next token is there.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
+
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::coordinator::bucket::Bucket;
 use crate::coordinator::classes::ClassId;

@@ -1,7 +1,8 @@
 //! What is shown to those who watch the whole from outside: counts, queues and their threads, at one moment.
 
-use std::collections::HashMap;
 use std::time::Duration;
+
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::coordinator::Coordinator;
 use crate::coordinator::view::{QueueView, Stats};

@@ -5,7 +5,9 @@
 //! from the same gate function.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
+
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use crate::coordinator::Coordinator;
 use crate::coordinator::classes::ClassId;

@@ -9,7 +9,7 @@
 
 use crate::change::{Applied, Change, InboxOrigin, Intake, NewJob, Submission, Submitted};
 use crate::coordinator::Coordinator;
-use crate::coordinator::commits::Effect;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::port::{InboxJob, Output, Refusal, Reply, Ticket};
 use crate::event::Event;
 use crate::job::State;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::change::{Change, KeyClosure, LiveJob};
 use crate::coordinator::bucket::Bucket;
-use crate::coordinator::commits::Effect;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::fair::NOBODY;
 use crate::coordinator::port::{Refusal, Reply, Ticket};
 use crate::coordinator::table::JobKeys;

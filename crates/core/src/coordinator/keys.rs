@@ -3,8 +3,10 @@
 //! A key is known while a live job has it, while it is closed, or until its bucket is full again; so a million keys
 //! cost nothing when idle.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use foldhash::HashMap;
 
 use crate::coordinator::Slab;
 use crate::coordinator::bucket::Bucket;

@@ -5,7 +5,9 @@
 //! until its key opens. A class without keys has none of this.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use foldhash::HashMap;
 
 use crate::coordinator::fair::Fair;
 use crate::coordinator::ready::{Order, StrandId};
@@ -20,6 +22,10 @@ pub(crate) struct Mixed {
     /// The strands with a job that has a key.
     pub(crate) strands: HashMap<Keys, StrandId>,
     levels: BTreeMap<Reverse<i8>, Level>,
+    /// The first jobs of all that stand, by arrival: strands may be as many as jobs, and whoever asks for the oldest asks often.
+    firsts: BTreeSet<(Wall, u64)>,
+    /// Jobs of the strands that stand.
+    pub(crate) standing: usize,
 }
 
 /// One priority.
@@ -53,10 +59,12 @@ impl Mixed {
             level.turns.insert((standing.turn, tenant));
         }
         standing.strands.insert((order.arrival, order.seq, strand));
+        self.firsts.insert((order.arrival, order.seq));
     }
 
     /// It does not any more.
     pub(crate) fn leave(&mut self, fair: &mut Fair, tenant: u32, order: Order, strand: StrandId) {
+        self.firsts.remove(&(order.arrival, order.seq));
         let Some(level) = self.levels.get_mut(&Reverse(order.priority)) else { return };
         let Some(standing) = level.tenants.get_mut(&tenant) else { return };
         standing.strands.remove(&(order.arrival, order.seq, strand));
@@ -82,6 +90,11 @@ impl Mixed {
             }
         }
         stands
+    }
+
+    /// When the oldest of those that are first in their lanes arrived.
+    pub(crate) fn oldest(&self) -> Option<Wall> {
+        self.firsts.first().map(|(arrival, _)| *arrival)
     }
 
     /// Who is next in each priority, best first.
@@ -121,6 +134,6 @@ mod tests {
         mixed.leave(&mut fair, a, order(0, 2), StrandId(2));
         mixed.leave(&mut fair, b, order(-1, 0), StrandId(3));
         assert_eq!(mixed.heads().count(), 0);
-        assert!(mixed.levels.is_empty(), "nothing is left of an empty class");
+        assert!(mixed.levels.is_empty() && mixed.oldest().is_none(), "nothing is left of an empty class");
     }
 }

@@ -3,7 +3,9 @@
 //! A class stands in the line of every group that can run it, under the threads it needs. "The best
 //! job for f free threads" is the best head among demands up to f, whatever the number of jobs.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use foldhash::HashMap;
 
 use crate::coordinator::classes::ClassId;
 use crate::coordinator::fleet::GroupId;

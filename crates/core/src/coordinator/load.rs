@@ -5,8 +5,9 @@
 //! may have gone on answering, and so long the worker may believe it. Workers that lived inside the old
 //! server process died with it; their sessions end at once.
 
-use std::collections::HashMap;
 use std::time::Duration;
+
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::change::{Assignment, Lease, LiveJob, SessionRecord, Snapshot, Tally};
 use crate::coordinator::marks;

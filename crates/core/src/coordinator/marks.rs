@@ -21,7 +21,7 @@
 
 use crate::change::{AttemptEnd, Change, EffectMark};
 use crate::coordinator::attempts::Ended;
-use crate::coordinator::commits::Effect;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::port::Output;
 use crate::coordinator::table::Phase;
 use crate::coordinator::{Coordinator, LeaseEntry};

@@ -6,7 +6,7 @@
 //! outstanding at a time, and the next one forms meanwhile: group commit without a timer.
 //!
 //! The parts, each with its own invariant: [`ready`] (who is next in a class), [`fleet`] (which worker
-//! fits), [`wheel`] (timers), [`counters`], `table` (the jobs), `classes` (gates), `lines` (who waits
+//! fits), [`wheel`] (timers), [`counters`], `table` (the jobs), `chunks` (where they are kept), `classes` (gates), `lines` (who waits
 //! for whom), `roster` and `sessions` (the leader's side of the protocol), `attempts`, `dispatch`, `joint` (a
 //! submission and its first lease in one commit), `intake` (what was submitted inside the store), `elsewhere` (what
 //! ended there), `marks` (what must not be repeated), `strands`, `levels`, `fair`, `flow`, `keyed`, `bucket` (keys, tenants and limits), `depth` (submissions to
@@ -17,6 +17,7 @@ mod asks;
 mod attempts;
 mod bucket;
 mod chatter;
+mod chunks;
 mod classes;
 mod commits;
 pub mod counters;
@@ -24,6 +25,7 @@ mod counting;
 mod dependencies;
 mod depth;
 mod dispatch;
+mod effect;
 mod elsewhere;
 mod explain;
 mod fair;
@@ -57,7 +59,9 @@ mod verdict;
 pub mod view;
 pub mod wheel;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
+
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use crate::change::{Snapshot, WorkerInfo};
 use crate::coordinator::classes::{ClassId, Classes, QueueEntry};

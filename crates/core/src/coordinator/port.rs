@@ -46,7 +46,7 @@ pub enum Input {
         /// One per change.
         applied: Vec<Applied>,
     },
-    /// The batch of that number was certainly not written.
+    /// The batch of that number was certainly not written, and none that was handed over after it was or will be.
     Refused {
         /// Which.
         number: u64,
@@ -200,8 +200,8 @@ pub enum Refusal {
 /// Something that is to be done outside.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// Write this batch and answer with [`Input::Committed`] or [`Input::Refused`]. There is never more
-    /// than one outstanding.
+    /// Write this batch, after those that are outstanding, and answer each with [`Input::Committed`], in order, or the
+    /// first with [`Input::Refused`] once none of them can be written any more.
     Commit(Arc<Batch>),
     /// Answer a client.
     Reply(Ticket, Reply),
@@ -256,9 +256,11 @@ pub struct Options {
     pub prefetch_below: Duration,
     /// Changes that may wait for the next batch before asks are refused.
     pub backlog: usize,
-    /// So many changes are handed over before the batch that was written before them is announced. Fewer are not
+    /// So many changes are handed over while a batch is written, or before it is announced. Fewer are not
     /// worth a commit of their own, while what the announcement decides would wait for it.
     pub hand_over_early: usize,
+    /// Batches that may be outstanding.
+    pub in_flight: usize,
     /// How often retention is looked after.
     pub prune_every: Duration,
     /// The first look after a start.
@@ -290,6 +292,7 @@ impl Default for Options {
             prefetch_below: Duration::from_millis(20),
             backlog: 65_536,
             hand_over_early: 64,
+            in_flight: 2,
             prune_every: Duration::from_secs(60),
             prune_first: Duration::from_secs(10),
             prune_limit: 1_000,

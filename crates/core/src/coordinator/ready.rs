@@ -16,6 +16,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
+use crate::coordinator::chunks::Chunks;
 use crate::time::Wall;
 
 /// The place of a job in its strand: larger priority first, then arrival, then intake sequence. The
@@ -50,7 +51,7 @@ pub struct Ready {
     /// Numbers of strands that may be used again.
     free: Vec<u32>,
     /// Indexed by job.
-    nodes: Vec<Node>,
+    nodes: Chunks<Node>,
 }
 
 #[derive(Debug, Default)]
@@ -128,14 +129,14 @@ impl Ready {
         debug_assert!(!self.contains(job), "job {job} is ready already");
         debug_assert!(job != NIL, "job number {job} is reserved");
         self.remove(job);
-        if self.nodes.len() <= job as usize {
-            self.nodes.resize(job as usize + 1, ABSENT);
+        while self.nodes.len() <= job {
+            self.nodes.push(ABSENT);
         }
         let at = self.strands[strand.0 as usize].open_lane(rank(order.priority));
         let lane = self.strands[strand.0 as usize].lanes[at];
         let (prev, next) = self.neighbours(lane, order);
         let Order { priority, arrival, seq } = order;
-        self.nodes[job as usize] = Node { arrival, seq, strand: strand.0, prev, next, priority };
+        self.nodes[job] = Node { arrival, seq, strand: strand.0, prev, next, priority };
         self.join(strand.0, at, prev, job);
         self.join(strand.0, at, job, next);
         let strand = &mut self.strands[strand.0 as usize];
@@ -147,15 +148,12 @@ impl Ready {
     #[must_use]
     pub fn head(&self, strand: StrandId) -> Option<(Order, u32)> {
         let lane = self.strands[strand.0 as usize].lanes.first()?;
-        Some((self.nodes[lane.head as usize].order(), lane.head))
+        Some((self.nodes[lane.head].order(), lane.head))
     }
 
     /// The first job of each priority in use, best first.
     pub fn lanes(&self, strand: StrandId) -> impl Iterator<Item = (Order, u32)> + '_ {
-        self.strands[strand.0 as usize]
-            .lanes
-            .iter()
-            .map(|lane| (self.nodes[lane.head as usize].order(), lane.head))
+        self.strands[strand.0 as usize].lanes.iter().map(|lane| (self.nodes[lane.head].order(), lane.head))
     }
 
     /// The first job of one priority.
@@ -163,20 +161,20 @@ impl Ready {
     pub fn lane_head(&self, strand: StrandId, priority: i8) -> Option<(Order, u32)> {
         let (strand, rank) = (&self.strands[strand.0 as usize], rank(priority));
         let lane = strand.has_lane(rank).then(|| strand.lanes[strand.lane_index(rank)])?;
-        Some((self.nodes[lane.head as usize].order(), lane.head))
+        Some((self.nodes[lane.head].order(), lane.head))
     }
 
     /// The job behind another in its lane.
     #[must_use]
     pub fn behind(&self, job: u32) -> Option<(Order, u32)> {
-        let next = self.nodes.get(job as usize).filter(|node| node.strand != NIL)?.next;
-        (next != NIL).then(|| (self.nodes[next as usize].order(), next))
+        let next = self.nodes.get(job).filter(|node| node.strand != NIL)?.next;
+        (next != NIL).then(|| (self.nodes[next].order(), next))
     }
 
     /// The strand and the place of a job; `None` if it is not here.
     #[must_use]
     pub fn place_of(&self, job: u32) -> Option<(StrandId, Order)> {
-        let node = self.nodes.get(job as usize).filter(|node| node.strand != NIL)?;
+        let node = self.nodes.get(job).filter(|node| node.strand != NIL)?;
         Some((StrandId(node.strand), node.order()))
     }
 
@@ -192,11 +190,11 @@ impl Ready {
         if !self.contains(job) {
             return None;
         }
-        let Node { strand, prev, next, priority, .. } = self.nodes[job as usize];
+        let Node { strand, prev, next, priority, .. } = self.nodes[job];
         let rank = rank(priority);
         let at = self.strands[strand as usize].lane_index(rank);
         self.join(strand, at, prev, next);
-        self.nodes[job as usize] = ABSENT;
+        self.nodes[job] = ABSENT;
         let owner = &mut self.strands[strand as usize];
         owner.lanes[at].len -= 1;
         owner.len -= 1;
@@ -209,7 +207,7 @@ impl Ready {
     /// Whether the job is here.
     #[must_use]
     pub fn contains(&self, job: u32) -> bool {
-        self.nodes.get(job as usize).is_some_and(|node| node.strand != NIL)
+        self.nodes.get(job).is_some_and(|node| node.strand != NIL)
     }
 
     /// Jobs of a strand.
@@ -241,14 +239,14 @@ impl Ready {
         let (mut before, mut behind) = (0, 0);
         for step in 0..walk.min(len) {
             if step % 2 == 0 {
-                let node = &self.nodes[back as usize];
+                let node = &self.nodes[back];
                 if node.order() < order {
                     return Ahead { count: better + len - behind, exact: true };
                 }
                 behind += 1;
                 back = node.prev;
             } else {
-                let node = &self.nodes[front as usize];
+                let node = &self.nodes[front];
                 if node.order() >= order {
                     return Ahead { count: better + before, exact: true };
                 }
@@ -263,25 +261,25 @@ impl Ready {
     pub fn iter(&self, strand: StrandId) -> impl Iterator<Item = (Order, u32)> + '_ {
         let following = |job: u32| (job != NIL).then_some(job);
         self.strands[strand.0 as usize].lanes.iter().flat_map(move |lane| {
-            std::iter::successors(following(lane.head), move |job| following(self.nodes[*job as usize].next))
-                .map(|job| (self.nodes[job as usize].order(), job))
+            std::iter::successors(following(lane.head), move |job| following(self.nodes[*job].next))
+                .map(|job| (self.nodes[job].order(), job))
         })
     }
 
     /// Between which two jobs of a lane `order` belongs. Equal orders keep the sequence of their pushes. The two
     /// searches meet in the middle at the latest, so neither leaves the lane.
     fn neighbours(&self, lane: Lane, order: Order) -> (u32, u32) {
-        let comes_after = |job: u32| self.nodes[job as usize].order() <= order;
+        let comes_after = |job: u32| self.nodes[job].order() <= order;
         let (mut front, mut back) = (lane.head, lane.tail);
         for _ in 0..lane.len {
             if comes_after(back) {
-                return (back, self.nodes[back as usize].next);
+                return (back, self.nodes[back].next);
             }
             if !comes_after(front) {
-                return (self.nodes[front as usize].prev, front);
+                return (self.nodes[front].prev, front);
             }
-            back = self.nodes[back as usize].prev;
-            front = self.nodes[front as usize].next;
+            back = self.nodes[back].prev;
+            front = self.nodes[front].next;
         }
         (NIL, NIL)
     }
@@ -291,11 +289,11 @@ impl Ready {
         let lane = &mut self.strands[strand as usize].lanes[lane];
         match prev {
             NIL => lane.head = next,
-            job => self.nodes[job as usize].next = next,
+            job => self.nodes[job].next = next,
         }
         match next {
             NIL => lane.tail = prev,
-            job => self.nodes[job as usize].prev = prev,
+            job => self.nodes[job].prev = prev,
         }
     }
 }

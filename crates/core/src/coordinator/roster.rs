@@ -1,6 +1,8 @@
 //! The roster: every session that the leader knows, and those that left lately.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use foldhash::HashMap;
 
 use crate::change::{SessionRecord, WorkerInfo};
 use crate::coordinator::Slab;

@@ -36,8 +36,7 @@ impl Coordinator {
         let width = bounds.width(load.narrowest);
         for id in self.classes.of_queue(name) {
             // What waits for its key to open could not start, however many workers there were.
-            let open = self.strands_of(id).filter(|strand| self.strands.get(*strand).open);
-            let waiting: u64 = open.map(|strand| self.ready.len(strand) as u64).sum();
+            let waiting = self.standing(id);
             load.ready += waiting;
             // As dispatch would give it, if such a worker were the widest.
             let given = demand(&self.classes.get(id).key, width);

@@ -17,7 +17,7 @@
 use std::time::Duration;
 
 use crate::change::{Change, SessionRecord, WorkerInfo};
-use crate::coordinator::commits::Effect;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::fleet::Signature;
 use crate::coordinator::port::Output;
 use crate::coordinator::roster::{Departed, SessionEntry, Standing};

@@ -10,6 +10,7 @@ use crate::coordinator::fair::NOBODY;
 use crate::coordinator::levels::{Keys, Mixed};
 use crate::coordinator::ready::{Order, StrandId};
 use crate::queue::Ageing;
+use crate::time::Wall;
 
 /// What the jobs of a strand share.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +74,9 @@ impl Coordinator {
             let before = self.ready.lane_head(strand, order.priority).map(|(order, _)| order);
             self.ready.push(strand, order, job);
             self.rehead(strand, order.priority, before);
+            if self.strands.get(strand).open {
+                self.count_standing(strand, |standing| standing + 1);
+            }
         }
         self.line_up(class);
     }
@@ -88,6 +92,9 @@ impl Coordinator {
         let before = self.ready.lane_head(strand, order.priority).map(|(order, _)| order);
         self.ready.remove(job);
         self.rehead(strand, order.priority, before);
+        if self.strands.get(strand).open {
+            self.count_standing(strand, |standing| standing - 1);
+        }
         self.drop_if_empty(strand);
         Some(class)
     }
@@ -117,6 +124,31 @@ impl Coordinator {
     /// What a place is worth after the wait so far.
     pub(crate) fn aged(&self, ageing: &Ageing, order: Order) -> Order {
         Order { priority: ageing.aged(order.priority, self.awake_wall.since(order.arrival)), ..order }
+    }
+
+    /// When the oldest job became ready that is first in line, in some priority, of a class.
+    pub(crate) fn oldest(&self, id: ClassId) -> Option<Wall> {
+        let class = self.classes.get(id);
+        let first = |strand| self.ready.lanes(strand).map(|(order, _)| order.arrival).min();
+        let oldest = match &class.mixed {
+            Some(mixed) => mixed.oldest(),
+            None => first(class.plain),
+        };
+        debug_assert_eq!(oldest, self.open_strands(id).filter_map(first).min(), "the oldest of class {id:?}");
+        oldest
+    }
+
+    /// How many jobs of a class stand in line: those whose key is closed do not.
+    pub(crate) fn standing(&self, id: ClassId) -> u64 {
+        let class = self.classes.get(id);
+        let jobs = class.mixed.as_ref().map_or_else(|| self.ready.len(class.plain), |mixed| mixed.standing);
+        debug_assert_eq!(jobs, self.open_strands(id).map(|strand| self.ready.len(strand)).sum::<usize>());
+        jobs as u64
+    }
+
+    /// The strands of a class that stand in line. Walked through by tests only: there may be as many as jobs.
+    fn open_strands(&self, id: ClassId) -> impl Iterator<Item = StrandId> + '_ {
+        self.strands_of(id).filter(|strand| self.strands.get(*strand).open)
     }
 
     /// The strands of a class with ready jobs.
@@ -175,10 +207,20 @@ impl Coordinator {
     }
 
     fn stand(&mut self, id: StrandId, stands: bool) {
+        let jobs = self.ready.len(id);
+        self.count_standing(id, |standing| if stands { standing + jobs } else { standing - jobs });
         let lanes: Vec<Order> = self.ready.lanes(id).map(|(order, _)| order).collect();
         for order in lanes {
             let (old, new) = if stands { (None, Some(order)) } else { (Some(order), None) };
             self.replace(id, old, new);
+        }
+    }
+
+    /// As many jobs more or less stand in line with this strand.
+    fn count_standing(&mut self, id: StrandId, count: impl Fn(usize) -> usize) {
+        let class = self.strands.get(id).class;
+        if let Some(mixed) = &mut self.classes.get_mut(class).mixed {
+            mixed.standing = count(mixed.standing);
         }
     }
 

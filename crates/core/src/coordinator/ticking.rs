@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::change::{Applied, Change, LiveJob};
 use crate::coordinator::classes::ClassId;
-use crate::coordinator::commits::Effect;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::port::Output;
 use crate::coordinator::table::{Entry, Phase};
 use crate::coordinator::{Coordinator, Timer};

@@ -27,14 +27,12 @@ impl Coordinator {
         for id in self.classes.ids() {
             let class = self.classes.get(id);
             // What waits for its key to open waits by design.
-            let open: Vec<_> = self.strands_of(id).filter(|strand| self.strands.get(*strand).open).collect();
-            let heads = open.iter().filter_map(|strand| self.ready.head(*strand));
-            let Some(arrival) = heads.map(|(order, _)| order.arrival).min() else { continue };
+            let Some(arrival) = self.oldest(id) else { continue };
             let Some(queue) = queues.get_mut(&class.key.queue) else { continue };
             let oldest = now.wall.since(arrival);
             match self.unserved(class, now) {
                 Some(why) => {
-                    let waiting = open.iter().map(|strand| self.ready.len(*strand) as u64).sum();
+                    let waiting = self.standing(id);
                     queue.unserved.push(Unserved { why, waiting, oldest });
                 }
                 None => queue.oldest = queue.oldest.max(Some(oldest)),

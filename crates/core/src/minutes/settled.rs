@@ -1,7 +1,8 @@
 //! What a batch counts for, once the store has answered.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+
+use foldhash::{HashMap, HashSet, HashSetExt as _};
 
 use super::{Bucket, Counted, Maybe};
 use crate::change::{Applied, Change, Intake, NewJob, Submission};
@@ -54,12 +55,12 @@ impl Counted {
                     counts.started += 1;
                     counts.wait.observe(*wait_us);
                 }
-                (Maybe::Ended { .. }, Some(Applied::EndedElsewhere { state, .. })) => {
-                    counts.ended(*state);
+                (Maybe::Ended { total_us, .. }, Some(Applied::EndedElsewhere { state, .. })) => {
+                    counts.ended(*state, *total_us);
                 }
-                (Maybe::Ended { failed, state }, _) => {
+                (Maybe::Ended { failed, state, total_us }, _) => {
                     counts.failed += u64::from(*failed);
-                    state.iter().for_each(|state| counts.ended(*state));
+                    state.iter().for_each(|state| counts.ended(*state, *total_us));
                 }
             }
         }
@@ -99,7 +100,7 @@ fn not_fired<'c>((change, applied): (&'c Change, &'c Applied)) -> impl Iterator<
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Counts, Unsettled};
+    use super::super::{Counts, Spread, Unsettled};
     use super::*;
     use crate::change::{Idempotency, InboxOrigin, Submitted};
     use crate::job::{JobSpec, State};
@@ -165,13 +166,16 @@ mod tests {
 
     #[test]
     fn an_attempt_that_its_handler_ended_counts_as_the_store_says() {
-        let what = Maybe::Ended { failed: true, state: Some(State::Dead) };
+        let what = Maybe::Ended { failed: true, state: Some(State::Dead), total_us: 7_000 };
         let unsettled = vec![Unsettled { change: 0, bucket: 0, what }];
         let counted = Counted { minute: 0, buckets: vec![bucket("a", Counts::default())], unsettled };
         let changes = [Change::CancelWanted(job(1, "a").id)];
         let elsewhere = Applied::EndedElsewhere { state: State::Succeeded, kept: true };
-        let ended =
-            |succeeded, failed, dead| bucket("a", Counts { succeeded, failed, dead, ..Counts::default() });
+        let mut total = Spread::default();
+        total.observe(7_000);
+        let ended = |succeeded, failed, dead| {
+            bucket("a", Counts { succeeded, failed, dead, total: total.clone(), ..Counts::default() })
+        };
         assert_eq!(*counted.settled(&changes, &[elsewhere]), [ended(1, 0, 0)]);
         assert_eq!(*counted.settled(&changes, &[Applied::Done]), [ended(0, 1, 1)]);
     }

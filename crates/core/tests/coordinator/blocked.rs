@@ -10,6 +10,7 @@ use ganger_core::coordinator::port::{Ask, Input, Options, Output, Ticket};
 use ganger_core::job::{JobSpec, State};
 use ganger_core::name::QueueName;
 use ganger_core::queue::{Ageing, QueueSettings, Rate};
+use ganger_core::scaling::Bounds;
 use proptest::prelude::*;
 
 use crate::limits::close;
@@ -96,6 +97,7 @@ fn queue(op: &SettingsOp) -> QueueSettings {
 }
 
 fn play(world: &mut World, steps: &[Step], last: &mut QueueSettings) {
+    let bounds = Bounds { threads_per_worker: None, max: 100 };
     for step in steps {
         match step {
             Step::Submit(op) => drop(world.submit(specify(op))),
@@ -111,6 +113,9 @@ fn play(world: &mut World, steps: &[Step], last: &mut QueueSettings) {
             }
             Step::Pass(millis) => world.pass(Duration::from_millis(*millis)),
         }
+        // Both count what stands in line, and compare that with each strand in tests.
+        let _ = world.coordinator.verdict(world.now);
+        let _ = world.coordinator.load_of(&QueueName::default(), bounds, world.now);
     }
 }
 

@@ -168,14 +168,31 @@ fn a_reservation_keeps_one_worker_and_the_narrow_go_on_elsewhere() {
 fn prefetch_goes_beyond_the_threads_of_a_worker_up_to_its_bound() {
     let mut world = World::new(Options::default());
     world.join(2);
-    // One short attempt teaches that this kind is short.
+    teach_that_it_is_short(&mut world);
+    world.narrow_ones(usize::from(limits::PREFETCH) + 10);
+    assert_eq!(world.used(0), 2 + u32::from(limits::PREFETCH));
+}
+
+#[test]
+fn what_is_given_ahead_is_shared_by_the_workers_that_are_alike() {
+    let mut world = World::new(Options::default());
+    let workers = 8;
+    for _ in 0..workers {
+        world.join(1);
+    }
+    teach_that_it_is_short(&mut world);
+    world.narrow_ones(limits::PREFETCH_TOGETHER + 100);
+    let each = u32::try_from(limits::PREFETCH_TOGETHER / workers).unwrap();
+    assert_eq!((0..workers).map(|worker| world.used(worker)).collect::<Vec<_>>(), vec![1 + each; workers]);
+}
+
+/// One short attempt is enough.
+fn teach_that_it_is_short(world: &mut World) {
     world.narrow();
     let (worker, work) = world.running.remove(0);
     let (report, ran) = (Report::Ok("1".into()), Duration::from_micros(10));
     let report = AttemptReport { job: work.job, fence: work.fence, report, ran };
     world.give(vec![says(worker, ToLeader::Results(vec![report]))]);
-    world.narrow_ones(usize::from(limits::PREFETCH) + 10);
-    assert_eq!(world.used(0), 2 + u32::from(limits::PREFETCH));
 }
 
 #[derive(Clone, Debug)]

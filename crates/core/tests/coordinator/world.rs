@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ganger_core::change::{Applied, Change, Intake, LogLines, NewJob, Snapshot, Submitted, WorkerInfo};
+use ganger_core::change::{Applied, Change, LogLines, NewJob, Snapshot, WorkerInfo};
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::{Ask, Input, Options, Output, Reply, Ticket};
 use ganger_core::event::Event;
@@ -226,29 +226,7 @@ impl World {
 
 /// What a store that takes everything answers.
 pub(crate) fn apply(change: &Change) -> Applied {
-    match change {
-        Change::Submit(submission) => {
-            let intakes = submission.jobs.iter().map(|job| Intake::Created(job.id)).collect();
-            Applied::Submitted(Submitted::Accepted(intakes))
-        }
-        Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_) => Applied::Removed(Vec::new()),
-        Change::Replay(_) | Change::Schedule(_) => panic!("neither replayed nor scheduled here"),
-        Change::Assign(_)
-        | Change::End(_)
-        | Change::Finish(_)
-        | Change::CancelWanted(_)
-        | Change::RunNow(..)
-        | Change::Settle(..)
-        | Change::OpenSession(_)
-        | Change::CloseSession(..)
-        | Change::PutQueue(..)
-        | Change::PutKind(..)
-        | Change::CloseKey(_)
-        | Change::Mark(_)
-        | Change::Log(_)
-        | Change::Failed(_)
-        | Change::PutDocument(_) => Applied::Done,
-    }
+    change.usually().expect("nothing is replayed here")
 }
 
 fn log_lines(change: &Change) -> Option<LogLines> {

@@ -1,6 +1,7 @@
 //! A leader on the store in memory. Batches are written at once, held back, or refused, as a test likes;
 //! workers and clients are played by hand.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,7 +32,8 @@ pub(crate) struct Leader {
     pub(crate) store: MemoryState,
     pub(crate) now: Now,
     pub(crate) disk: Disk,
-    held: Option<Arc<Batch>>,
+    /// In order.
+    held: VecDeque<Arc<Batch>>,
     /// What workers heard, oldest first.
     pub(crate) heard: Vec<(usize, ToWorker)>,
     pub(crate) replies: Vec<(Ticket, Reply)>,
@@ -65,7 +67,7 @@ impl Leader {
             store,
             now,
             disk: Disk::Writes,
-            held: None,
+            held: VecDeque::new(),
             heard,
             replies,
             asked: 0,
@@ -76,7 +78,7 @@ impl Leader {
     /// Another leader takes over; what this one had not written is forgotten.
     pub(crate) fn take_over(&mut self) {
         self.coordinator = lead(&mut self.store, self.now, self.options.clone());
-        self.held = None;
+        self.held.clear();
         self.disk = Disk::Writes;
         self.give(Input::Tick);
     }
@@ -117,30 +119,35 @@ impl Leader {
             }
             Disk::Refuses => Some(Input::Refused { number, reason: "the disk is full".into() }),
             Disk::Holds => {
-                assert!(self.held.replace(batch).is_none(), "one batch at a time");
+                self.held.push_back(batch);
                 None
             }
         }
     }
 
-    /// The batch that was held back is written after all.
+    /// The batches that were held back are written after all.
     pub(crate) fn release(&mut self) {
         self.disk = Disk::Writes;
-        if let Some(batch) = self.held.take()
+        while let Some(batch) = self.held.pop_front()
             && let Some(input) = self.write(batch)
         {
             self.give(input);
         }
     }
 
-    /// The changes of the batch that is held back.
+    /// The changes of the first batch that is held back.
     pub(crate) fn held(&self) -> &[Change] {
-        self.held.as_ref().map_or(&[], |batch| &batch.changes)
+        self.held.front().map_or(&[], |batch| &batch.changes)
     }
 
-    /// The batch that was held back, which is nobody's business any more.
+    /// The first batch that was held back, which is nobody's business any more.
     pub(crate) fn take_held(&mut self) -> Arc<Batch> {
-        self.held.take().expect("a batch is held back")
+        self.held.pop_front().expect("a batch is held back")
+    }
+
+    /// All that were held back.
+    pub(crate) fn take_all_held(&mut self) -> Vec<Arc<Batch>> {
+        self.held.drain(..).collect()
     }
 
     /// The batch that was held back is written, and the one that formed meanwhile is held back.
@@ -156,6 +163,7 @@ impl Leader {
     pub(crate) fn refuse(&mut self) {
         self.disk = Disk::Refuses;
         let batch = self.take_held();
+        self.held.clear();
         let number = batch.number;
         self.give(Input::Refused { number, reason: "the disk is full".into() });
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ganger_core::change::Batch;
 use ganger_core::job::State;
 use ganger_core::{JobId, SessionId};
 
@@ -20,11 +21,11 @@ impl World {
         let Some(coordinator) = self.servers[server].coordinator() else { return };
         let leased = self.checker.jobs.values().filter(|record| record.lease.is_some());
         // Of a job that was written with its lease it does not know before the answer.
-        let unanswered = self.servers[server].outstanding();
+        let unanswered: Vec<&Batch> = self.servers[server].outstanding().collect();
         let ahead = leased.map(|record| record.new.id).find(|job| {
             match coordinator.explain(*job, now).map(|explanation| explanation.state) {
                 Some(state) => state != State::Running,
-                None => !unanswered.is_some_and(|batch| named(batch).any(|new| new == *job)),
+                None => !unanswered.iter().any(|batch| named(batch).any(|new| new == *job)),
             }
         });
         if let Some(job) = ahead.filter(|_| !self.checker.damaged) {
@@ -36,10 +37,10 @@ impl World {
 
     /// Nobody sees a job before it is written: it is not explained, not counted, and in nobody's list.
     pub(crate) fn check_unseen(&mut self, server: usize) {
-        let Some(batch) = self.servers[server].outstanding() else { return };
         let Some(coordinator) = self.servers[server].coordinator() else { return };
         let known = |job: &JobId| self.checker.jobs.contains_key(job);
-        let unwritten: Vec<JobId> = named(batch).filter(|job| !known(job)).collect();
+        let outstanding = self.servers[server].outstanding().flat_map(named);
+        let unwritten: Vec<JobId> = outstanding.filter(|job| !known(job)).collect();
         if unwritten.is_empty() {
             return;
         }

@@ -39,6 +39,7 @@ mod rates;
 mod reconcile;
 mod rng;
 mod schedules;
+mod sending;
 mod server;
 mod setup;
 mod stage;

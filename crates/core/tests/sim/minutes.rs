@@ -13,8 +13,8 @@ use ganger_core::schedule::ledger::{Fate, ScheduleChange};
 use crate::checker::Checker;
 use crate::world::World;
 
-/// What was written, counted from the changes themselves: enqueued, started, succeeded, failed, dead, cancelled, runs.
-pub(crate) type Written = BTreeMap<(QueueName, Kind), [u64; 7]>;
+/// What was written, counted from the changes themselves: enqueued, started, succeeded, failed, dead, cancelled, runs, totals.
+pub(crate) type Written = BTreeMap<(QueueName, Kind), [u64; 8]>;
 
 impl Checker {
     /// Counts a change that was written. Called before it is looked at, so that the job is as it was.
@@ -90,19 +90,20 @@ impl Checker {
         }
     }
 
-    fn counts_of(&mut self, job: JobId) -> Option<&mut [u64; 7]> {
+    fn counts_of(&mut self, job: JobId) -> Option<&mut [u64; 8]> {
         let spec = &self.jobs.get(&job)?.new.spec;
         Some(self.counted.entry((spec.queue.clone(), spec.kind.clone())).or_default())
     }
 }
 
-fn final_state(counts: &mut [u64; 7], state: State) {
+fn final_state(counts: &mut [u64; 8], state: State) {
     match state {
         State::Succeeded => counts[2] += 1,
         State::Dead => counts[4] += 1,
         State::Cancelled => counts[5] += 1,
-        State::Scheduled | State::Blocked | State::Queued | State::Running | State::Retrying => {}
+        State::Scheduled | State::Blocked | State::Queued | State::Running | State::Retrying => return,
     }
+    counts[7] += 1;
 }
 
 impl World {
@@ -121,7 +122,7 @@ impl World {
     }
 }
 
-fn numbers(counts: &Counts) -> [u64; 7] {
+fn numbers(counts: &Counts) -> [u64; 8] {
     [
         counts.enqueued,
         counts.started,
@@ -130,5 +131,6 @@ fn numbers(counts: &Counts) -> [u64; 7] {
         counts.dead,
         counts.cancelled,
         counts.run.count(),
+        counts.total.count(),
     ]
 }

@@ -1,15 +1,15 @@
 //! A server: down, on standby, taking over, or leading with the real coordinator.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use ganger_core::change::{Batch, LivePage, Snapshot};
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::{Ask, Input, Output, Ticket};
 use ganger_core::event::Event;
-use ganger_core::leadership::{Heard, Settling, Step, Takeover, Verdict};
+use ganger_core::leadership::{Step, Takeover};
 use ganger_core::message::ToLeader;
+use ganger_core::sending::Sending;
 use ganger_core::{Mono, SessionId, Term};
-use ganger_store::{CommitError, StoreError};
 
 use crate::setup::{Clock, LEADER_TTL, MS, S, Time};
 use crate::store::{Answer, StoreAnswer, StoreAsk};
@@ -43,9 +43,10 @@ pub(crate) enum Role {
 
 pub(crate) struct Leading {
     pub(crate) coordinator: Coordinator,
-    outstanding: Option<Outstanding>,
-    /// What was heard of the outstanding batch.
-    settling: Settling,
+    /// Batches that were handed over and are not settled, in order.
+    pub(crate) outstanding: VecDeque<Outstanding>,
+    /// What was heard of them.
+    pub(crate) sending: Sending,
     renew_at: Mono,
     /// The call that reads a page for it.
     reading: Option<u64>,
@@ -71,12 +72,13 @@ impl Server {
         self.coordinator().map(Coordinator::term)
     }
 
-    /// The batch that was handed over and not yet answered.
-    pub(crate) fn outstanding(&self) -> Option<&Batch> {
-        match &self.role {
-            Role::Leading(leading) => leading.outstanding.as_ref().map(|outstanding| &*outstanding.batch),
+    /// The batches that were handed over and not yet settled.
+    pub(crate) fn outstanding(&self) -> impl Iterator<Item = &Batch> {
+        let outstanding = match &self.role {
+            Role::Leading(leading) => Some(&leading.outstanding),
             Role::Down | Role::Standby | Role::TakingOver { .. } => None,
-        }
+        };
+        outstanding.into_iter().flatten().map(|outstanding| &*outstanding.batch)
     }
 
     pub(crate) fn coordinator(&self) -> Option<&Coordinator> {
@@ -153,8 +155,8 @@ impl World {
                 let coordinator = Coordinator::new(options, reign, snapshot, now);
                 this.role = Role::Leading(Box::new(Leading {
                     coordinator,
-                    outstanding: None,
-                    settling: Settling::default(),
+                    outstanding: VecDeque::new(),
+                    sending: Sending::default(),
                     renew_at: now.mono,
                     reading: None,
                 }));
@@ -204,7 +206,9 @@ impl World {
             }
             StoreAnswer::Inbox(rows) => self.inbox_seen(server, rows),
             StoreAnswer::Live(page) => self.page_read(server, answer.call, Some(page)),
-            StoreAnswer::Committed { term, number, result } => self.settled(server, term, number, result),
+            StoreAnswer::Committed { term, number, result } => {
+                self.batch_answered(server, term, number, result);
+            }
             StoreAnswer::Renewed { term, sent_at, held } => {
                 if self.servers[server].term() != Some(term) {
                 } else if held {
@@ -219,42 +223,6 @@ impl World {
     /// How old the leader's row may become before a standby takes over.
     fn patience(&self) -> Time {
         if self.setup.faults.embedded { 0 } else { LEADER_TTL }
-    }
-
-    fn settled(
-        &mut self,
-        server: usize,
-        term: Term,
-        number: u64,
-        result: Result<Vec<ganger_core::change::Applied>, CommitError>,
-    ) {
-        let Role::Leading(leading) = &mut self.servers[server].role else { return };
-        let outstanding = leading.outstanding.as_ref().is_some_and(|o| o.batch.number == number);
-        if leading.coordinator.term() != term || !outstanding {
-            return;
-        }
-        let heard = match &result {
-            Ok(_) => Heard::Written,
-            Err(CommitError::TermLost) => Heard::TermLost,
-            Err(CommitError::Refused(StoreError::Failed(_))) => Heard::Contradicted,
-            Err(CommitError::Refused(_)) => Heard::Refused,
-            Err(CommitError::Unknown(_)) => Heard::Nothing,
-        };
-        let input = match (leading.settling.hear(heard), result) {
-            (Verdict::Written, Ok(applied)) => Input::Committed { number, applied },
-            (Verdict::NotWritten, Ok(_)) => return,
-            (Verdict::NotWritten | Verdict::Written, Err(error)) => {
-                Input::Refused { number, reason: error.to_string() }
-            }
-            (Verdict::TermLost | Verdict::BeginAgain, _) => {
-                self.step_down(server);
-                return;
-            }
-            // When the time of this copy is up the next one is sent.
-            (Verdict::SendAgain, _) => return,
-        };
-        leading.outstanding = None;
-        self.lead(server, input);
     }
 
     /// A call was not answered in time.
@@ -276,27 +244,7 @@ impl World {
                     }
                 }
             }
-            Role::Leading(leading) => {
-                let Some(outstanding) = leading.outstanding.clone().filter(|o| o.call == call) else {
-                    return;
-                };
-                let (term, batch) = (leading.coordinator.term(), outstanding.batch);
-                match leading.settling.hear(Heard::Nothing) {
-                    Verdict::SendAgain => {
-                        let ask = StoreAsk::Commit { term, batch: batch.clone() };
-                        let call = self.call_store(server, ask);
-                        if let Role::Leading(leading) = &mut self.servers[server].role {
-                            leading.outstanding = Some(Outstanding { batch, call });
-                        }
-                    }
-                    Verdict::NotWritten => {
-                        leading.outstanding = None;
-                        let reason = "no answer".to_owned();
-                        self.lead(server, Input::Refused { number: batch.number, reason });
-                    }
-                    Verdict::Written | Verdict::TermLost | Verdict::BeginAgain => self.step_down(server),
-                }
-            }
+            Role::Leading(_) => self.batch_unanswered(server, call),
         }
     }
 
@@ -375,17 +323,7 @@ impl World {
 
     fn do_output(&mut self, server: usize, output: Output) {
         match output {
-            Output::Commit(batch) => {
-                let Some(term) = self.servers[server].term() else { return };
-                let call = self.call_store(server, StoreAsk::Commit { term, batch: batch.clone() });
-                if let Role::Leading(leading) = &mut self.servers[server].role {
-                    if leading.outstanding.is_some() {
-                        self.checker.fail(format!("server {server} handed over two batches at once"));
-                    }
-                    leading.outstanding = Some(Outstanding { batch, call });
-                    leading.settling = Settling::default();
-                }
-            }
+            Output::Commit(batch) => self.write(server, batch),
             Output::Reply(ticket, reply) => self.answer_client(ticket, reply),
             Output::Send { session, stream, message } => {
                 if let Some(conn) = self.servers[server].links.get(&(session, stream)).copied() {

@@ -1,5 +1,6 @@
 //! The store as servers see it: calls travel, may be lost, be late, or be answered in vain.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ganger_core::change::{Applied, Batch, LivePage, LiveQuery, Snapshot};
@@ -21,6 +22,8 @@ pub(crate) struct StoreSim {
     /// The disk is full until then.
     pub(crate) full_until: Time,
     pub(crate) next_call: u64,
+    /// When the last batch that each server sent arrives.
+    pub(crate) last_commit: BTreeMap<usize, Time>,
     /// Scripts: calls of a server of the given sort arrive this much late.
     pub(crate) late: Option<(usize, Sort, Time)>,
     /// Scripts: answers to this server are lost until then.
@@ -133,7 +136,13 @@ impl World {
             self.note(|| format!("server {server}: call {number} is lost"));
             return number;
         }
-        let delay = self.store_delay() + late;
+        let mut delay = self.store_delay() + late;
+        if sort == Sort::Commit {
+            // They go over one connection.
+            let last = self.store.last_commit.entry(server).or_default();
+            delay = delay.max((*last + 1).saturating_sub(self.now));
+            *last = self.now + delay;
+        }
         self.after(delay, Event::StoreCalled(Call { server, life, number, ask }));
         number
     }

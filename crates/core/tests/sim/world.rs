@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use ganger_core::change::Batch;
+use ganger_core::change::{Applied, Batch};
 use ganger_core::coordinator::port::{Ask, Reply, Ticket};
 use ganger_core::{Fence, JobId, SessionId, Term};
 
@@ -33,6 +33,8 @@ pub(crate) enum Event {
     StoreAnswered(Answer),
     /// A server has waited long enough for the answer to a call.
     StoreSilent { server: usize, life: u32, call: u64 },
+    /// A server sends a batch again whose outcome it does not know.
+    SendAgain { server: usize, life: u32 },
     /// The next message of a stream arrives.
     Deliver { conn: usize, up: bool },
     /// A worker notices that its stream is broken.
@@ -262,6 +264,11 @@ impl World {
             Event::StoreCalled(call) => self.store_called(call),
             Event::StoreAnswered(answer) => self.store_answered(answer),
             Event::StoreSilent { server, life, call } => self.store_silent(server, life, call),
+            Event::SendAgain { server, life } => {
+                if self.servers[server].life == life {
+                    self.send_batches(server);
+                }
+            }
             Event::Deliver { conn, up: true } => self.deliver_up(conn),
             Event::Deliver { conn, up: false } => self.deliver_down(conn),
             Event::Broken { conn } => self.stream_broken(conn),
@@ -289,7 +296,7 @@ impl World {
         let worker = |w: usize| self.workers[w].paused_until;
         let until = match event {
             Event::ServerTick(s) | Event::Asked { server: s, .. } => server(*s),
-            Event::StoreSilent { server: s, .. } => server(*s),
+            Event::StoreSilent { server: s, .. } | Event::SendAgain { server: s, .. } => server(*s),
             Event::StoreAnswered(answer) => server(answer.server),
             Event::Deliver { conn, up: true } => {
                 self.conns[*conn].late_up.max(server(self.conns[*conn].server))
@@ -341,4 +348,6 @@ pub(crate) struct Outstanding {
     pub(crate) batch: Arc<Batch>,
     /// The last call that carried it.
     pub(crate) call: u64,
+    /// What it came to, once that is known.
+    pub(crate) applied: Option<Vec<Applied>>,
 }

@@ -1171,6 +1171,9 @@ pub struct Job {
     /// A person asked for it to stop; its worker was told.
     #[prost(bool, tag = "25")]
     pub cancel_requested: bool,
+    /// The group of failures that its last recorded attempt belongs to, if that failed. See Failures.
+    #[prost(string, tag = "26")]
+    pub failure: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct JobProgress {
@@ -6391,7 +6394,7 @@ pub mod operations_server {
         const NAME: &'static str = SERVICE_NAME;
     }
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FailureGroup {
     /// Sixteen hexadecimal digits. The filter `failure:<fingerprint>` finds its jobs.
     #[prost(string, tag = "1")]
@@ -6410,6 +6413,21 @@ pub struct FailureGroup {
     pub error: ::prost::alloc::string::String,
     #[prost(string, tag = "7")]
     pub job: ::prost::alloc::string::String,
+    /// What it did in the window of the list. Absent of a single group, and of a window longer than seven days.
+    #[prost(message, optional, tag = "8")]
+    pub recent: ::core::option::Option<RecentFailures>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RecentFailures {
+    /// Attempts that failed so in the window.
+    #[prost(uint64, tag = "1")]
+    pub count: u64,
+    /// The same for each step of the window, the oldest first.
+    #[prost(uint64, repeated, tag = "2")]
+    pub trend: ::prost::alloc::vec::Vec<u64>,
+    /// What part of its kind's attempts that is, of those that started in the window: 0 to 1. Absent if that is not known.
+    #[prost(double, optional, tag = "3")]
+    pub share: ::core::option::Option<f64>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListFailuresRequest {
@@ -6427,6 +6445,13 @@ pub struct ListFailuresRequest {
 pub struct ListFailuresResponse {
     #[prost(message, repeated, tag = "1")]
     pub groups: ::prost::alloc::vec::Vec<FailureGroup>,
+    /// The window in whole steps; the last one is not over. Absent if it is longer than seven days.
+    #[prost(message, optional, tag = "2")]
+    pub from: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "3")]
+    pub to: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "4")]
+    pub step: ::core::option::Option<::prost_types::Duration>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetFailureRequest {
@@ -8109,7 +8134,7 @@ pub struct Finding {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TimeseriesRequest {
-    /// throughput (default), wait, run, failures or enqueued.
+    /// throughput (default), wait, run, total, failures or enqueued.
     #[prost(string, tag = "1")]
     pub metric: ::prost::alloc::string::String,
     /// Empty: all.

@@ -6,8 +6,11 @@ use ganger_core::{JobId, Wall};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::duration;
+use crate::service::{FailuresSeen, Recent};
+
 /// A group of failures.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FailureBody {
     /// Its name. The filter `failure:<fingerprint>` finds its jobs.
     #[schema(value_type = String, example = "9f86d081884c7d65")]
@@ -28,6 +31,21 @@ pub struct FailureBody {
     /// The job of the last one.
     #[schema(value_type = String)]
     pub job: JobId,
+    /// What it did in the window of the list. Absent of a single group, and of a window longer than seven days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recent: Option<RecentBody>,
+}
+
+/// What a group of failures did in a window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RecentBody {
+    /// Attempts that failed so in the window.
+    pub count: u64,
+    /// The same for each step of the window, the oldest first.
+    pub trend: Vec<u64>,
+    /// What part of its kind's attempts that is, of those that started in the window: 0 to 1. Absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
 }
 
 impl From<FailureGroup> for FailureBody {
@@ -40,15 +58,55 @@ impl From<FailureGroup> for FailureBody {
             last_at: group.last_at,
             error: group.error,
             job: group.job,
+            recent: None,
         }
     }
 }
 
+impl From<Recent> for RecentBody {
+    fn from(recent: Recent) -> RecentBody {
+        RecentBody { count: recent.count(), trend: recent.trend, share: recent.share }
+    }
+}
+
 /// Groups of failures, the last seen first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FailuresBody {
     /// The groups.
     pub items: Vec<FailureBody>,
+    /// The window in whole steps. Absent if it is longer than seven days: failures are not counted over time for longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<WindowBody>,
+}
+
+/// A window that ends now, widened to whole steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct WindowBody {
+    /// When it begins.
+    #[schema(value_type = String, format = DateTime)]
+    pub from: Wall,
+    /// When its last step ends, which counts what has happened so far.
+    #[schema(value_type = String, format = DateTime)]
+    pub to: Wall,
+    /// How long a step lasts, such as `5m`.
+    pub step: String,
+}
+
+impl From<FailuresSeen> for FailuresBody {
+    fn from(seen: FailuresSeen) -> FailuresBody {
+        let item = |(group, recent): (FailureGroup, Option<Recent>)| FailureBody {
+            recent: recent.map(RecentBody::from),
+            ..FailureBody::from(group)
+        };
+        FailuresBody {
+            items: seen.groups.into_iter().map(item).collect(),
+            window: seen.window.map(|window| WindowBody {
+                from: window.from(),
+                to: window.to(),
+                step: duration::format(window.step()),
+            }),
+        }
+    }
 }
 
 /// What to do with the dead jobs of a group.

@@ -1,6 +1,7 @@
 //! A job as it is shown: what was asked for, where it stands, how its attempts went.
 
 use ganger_core::change::AttemptRecord;
+use ganger_core::fingerprint::Fingerprint;
 use ganger_core::job::{Fallback, State};
 use ganger_core::name::{Kind, Labels, QueueName};
 use ganger_core::outcome::Outcome;
@@ -113,6 +114,10 @@ pub struct JobBody {
     /// Error of its last recorded attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
+    /// The group of failures that its last recorded attempt belongs to, if that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "9f86d081884c7d65")]
+    pub failure: Option<Fingerprint>,
     /// Why it died or was cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

@@ -37,7 +37,7 @@ pub use audit::{AuditBody, AuditEntryBody};
 pub use cluster::{ClusterBody, LeaderBody, RoleName, ServerBody};
 pub use duration::{HumanDuration, Timeout};
 pub use explain::{ExplainBody, GateBody, PositionBody};
-pub use failure::{FailureBody, FailuresBody, GroupRequest};
+pub use failure::{FailureBody, FailuresBody, GroupRequest, RecentBody, WindowBody};
 pub use head::{HeadBody, HeadJobBody};
 pub use job::{
     AttemptBody, AttemptsBody, CancelBody, JobBody, JobPage, ProgressBody, RetryBody, ScanBody, ScanMode,

@@ -21,6 +21,8 @@ pub enum Metric {
     Wait,
     /// How long attempts ran.
     Run,
+    /// From intake to the end, of jobs that became final.
+    Total,
     /// Attempts that failed.
     Failures,
     /// Jobs that were taken in.
@@ -29,8 +31,8 @@ pub enum Metric {
 
 impl Metric {
     /// Every metric.
-    pub const ALL: [Metric; 5] =
-        [Metric::Throughput, Metric::Wait, Metric::Run, Metric::Failures, Metric::Enqueued];
+    pub const ALL: [Metric; 6] =
+        [Metric::Throughput, Metric::Wait, Metric::Run, Metric::Total, Metric::Failures, Metric::Enqueued];
 
     /// The word for it, everywhere.
     #[must_use]
@@ -39,6 +41,7 @@ impl Metric {
             Metric::Throughput => "throughput",
             Metric::Wait => "wait",
             Metric::Run => "run",
+            Metric::Total => "total",
             Metric::Failures => "failures",
             Metric::Enqueued => "enqueued",
         }
@@ -110,10 +113,10 @@ pub struct FigureBody {
     /// Of `throughput`: jobs that were cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancelled: Option<u64>,
-    /// Of `wait` and `run`: how long on average.
+    /// Of `wait`, `run` and `total`: how long on average.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_ms: Option<f64>,
-    /// Of `wait` and `run`: what half of them did not exceed, estimated from a histogram whose bounds double.
+    /// Of `wait`, `run` and `total`: what half of them did not exceed, estimated from a histogram whose bounds double.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p50_ms: Option<f64>,
     /// The same for 95 of 100.
@@ -136,6 +139,7 @@ impl FigureBody {
             },
             Metric::Wait => FigureBody::times(&counts.wait),
             Metric::Run => FigureBody::times(&counts.run),
+            Metric::Total => FigureBody::times(&counts.total),
             Metric::Failures => {
                 FigureBody { count: counts.failed, dead: Some(counts.dead), ..FigureBody::default() }
             }
@@ -218,6 +222,7 @@ mod tests {
         let mut timeline = Timeline::new(&span);
         let mut counts = Counts { enqueued: 2, succeeded: 1, failed: 3, dead: 1, ..Counts::default() };
         counts.run.observe(4_000);
+        counts.total.observe(8_000);
         assert!(timeline.add(2, "mail", "send", &counts).is_continue());
         assert!(timeline.add(1, "web", "send", &Counts { enqueued: 9, ..Counts::default() }).is_continue());
         timeline
@@ -248,6 +253,7 @@ mod tests {
         assert_eq!((total(Metric::Wait).count, total(Metric::Wait).p95_ms), (0, None));
         let run = total(Metric::Run);
         assert_eq!((run.count, run.mean_ms, run.p50_ms), (1, Some(4.0), Some(4.0)));
+        assert_eq!((total(Metric::Total).count, total(Metric::Total).mean_ms), (1, Some(8.0)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::limits;
 use ganger_core::operation::Action;
-use ganger_proto::convert::moment_to_wire;
+use ganger_proto::convert::{duration_to_wire, moment_to_wire};
 use ganger_proto::v1;
 use ganger_proto::v1::failures_server::Failures;
 use tonic::{Request, Response, Status};
@@ -11,7 +11,8 @@ use tonic::{Request, Response, Status};
 use super::intake::{self, Key};
 use super::operations::{begun, rate};
 use super::read::{self, duration, given, named, named_if};
-use crate::service::{FAILURES_WINDOW, NewOperation, Service, ServiceError};
+use crate::http::problem::{Code, Problem};
+use crate::service::{FAILURES_WINDOW, NO_WINDOW, NewOperation, Recent, Service, ServiceError};
 
 /// The door.
 #[derive(Debug)]
@@ -25,10 +26,26 @@ impl Failures for FailuresDoor {
     ) -> Result<Response<v1::ListFailuresResponse>, Status> {
         let request = request.into_inner();
         let window = duration("window", request.window)?.unwrap_or(FAILURES_WINDOW);
+        if window.is_zero() {
+            return Err(Problem::new(Code::ValidationFailed, format!("field `window` {NO_WINDOW}")).into());
+        }
         let kind = named_if("kind", &request.kind)?;
         let limit = read::limit(request.limit, limits::PAGE_MAX)?;
-        let groups = self.0.failures(self.0.clock().now().wall - window, kind, limit).await?;
-        Ok(Response::new(v1::ListFailuresResponse { groups: groups.into_iter().map(shown).collect() }))
+        let seen = self.0.failures(window, kind, limit).await?;
+        let group = |(group, recent): (FailureGroup, Option<Recent>)| v1::FailureGroup {
+            recent: recent.map(|recent| v1::RecentFailures {
+                count: recent.count(),
+                trend: recent.trend,
+                share: recent.share,
+            }),
+            ..shown(group)
+        };
+        Ok(Response::new(v1::ListFailuresResponse {
+            groups: seen.groups.into_iter().map(group).collect(),
+            from: seen.window.map(|window| moment_to_wire(window.from())),
+            to: seen.window.map(|window| moment_to_wire(window.to())),
+            step: seen.window.map(|window| duration_to_wire(window.step())),
+        }))
     }
 
     async fn get(
@@ -82,5 +99,6 @@ fn shown(group: FailureGroup) -> v1::FailureGroup {
         last_at: Some(moment_to_wire(group.last_at)),
         error: group.error,
         job: group.job.to_string(),
+        recent: None,
     }
 }

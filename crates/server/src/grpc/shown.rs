@@ -7,6 +7,7 @@ use ganger_core::change::AttemptRecord;
 use ganger_core::coordinator::view::Explanation;
 use ganger_core::dependency::Edge;
 use ganger_core::filter::Filter;
+use ganger_core::fingerprint::Fingerprint;
 use ganger_core::job::State;
 use ganger_core::outcome::Outcome;
 use ganger_core::{JobId, limits, redact};
@@ -30,6 +31,9 @@ pub(super) fn job(view: JobView) -> v1::Job {
         o.schedule.map(|origin| (origin.name.to_string(), moment(origin.due_at))).unzip();
     let worker = lease.map(|lease| worker.unwrap_or_else(|| lease.session.to_string()));
     let threads = lease.map(|lease| lease.threads).or_else(|| last.as_ref().map(|last| last.threads));
+    let failure = last
+        .as_ref()
+        .and_then(|last| Fingerprint::of(stored.spec.kind.as_str(), last.outcome, last.error.as_deref()));
     v1::Job {
         id: stored.id.to_string(),
         kind: stored.spec.kind.to_string(),
@@ -54,6 +58,7 @@ pub(super) fn job(view: JobView) -> v1::Job {
         progress: progress.map(|(fraction, note)| v1::JobProgress { fraction, note }),
         cancel_requested: stored.cancel_wanted,
         worker: worker.or_else(|| last.as_ref().map(|last| last.worker.clone())).unwrap_or_default(),
+        failure: failure.map(|group| group.to_string()).unwrap_or_default(),
         last_error: last.and_then(|last| last.error).unwrap_or_default(),
         threads: threads.unwrap_or_default().into(),
     }

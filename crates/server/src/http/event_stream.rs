@@ -11,6 +11,7 @@ use axum::response::IntoResponse as _;
 use axum::response::sse::{Event as Frame, KeepAlive, Sse};
 use futures::stream::{Stream, StreamExt as _, unfold};
 use ganger_core::JobId;
+use ganger_core::access::Caller;
 use ganger_core::event::Event;
 use ganger_core::name::QueueName;
 use tokio::sync::broadcast::error::RecvError;
@@ -42,7 +43,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed. `event: operation` is a bulk
 /// operation that began, is over or is further, and `event: counts` the counts of states with how things are in one sentence, each at most
 /// twice a second; these two have no id and are not told again. `event: slow` says that the server is busy and tells counts only every
-/// `interval_ms`; 0 is as usual. The stream ends when its token is revoked or expires.
+/// `interval_ms`; 0 is as usual. The stream ends when its token is revoked or expires. Whoever is confined to some queues hears of
+/// these only, and of nothing that is about all of them.
 #[utoipa::path(get, path = "/v1/events", tag = "events",
     params(
         ("topics" = Option<String>, Query, description = "job, attempt, worker, queue, schedule, operation, counts; all if not given"),
@@ -65,9 +67,10 @@ async fn events(State(app): State<App>, asking: Asking, params: Params, headers:
         let most = app.options.event_clients;
         return Err(Problem::new(Code::TooManyStreams, format!("{most} clients listen already")));
     };
-    let service = app.service.clone();
+    let (service, caller) = (app.service.clone(), Arc::clone(&asking.0));
     let over = async move { asking.until_not_let_in(&service).await };
-    let stream = frames(app.events.clone(), subscription, filter).take_until(over);
+    let hearing = Hearing { filter, caller };
+    let stream = frames(app.events.clone(), subscription, hearing).take_until(over);
     let mut response = Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
     // Proxies must pass events on as they come.
     response.headers_mut().insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
@@ -124,6 +127,29 @@ impl Filter {
     }
 }
 
+/// What one client gets to hear: what it asked for, of what is his.
+struct Hearing {
+    filter: Filter,
+    caller: Arc<Caller>,
+}
+
+impl Hearing {
+    /// What names no queue may be about any.
+    fn wants(&self, event: &Event) -> bool {
+        let (_, _, queue) = about(event);
+        let his = self.caller.queues.is_all() || queue.is_some_and(|queue| self.caller.sees(queue));
+        his && self.filter.wants(event)
+    }
+
+    fn wants_operations(&self) -> bool {
+        self.caller.queues.is_all() && self.filter.wants_operations()
+    }
+
+    fn wants_counts(&self) -> bool {
+        self.caller.queues.is_all() && self.filter.wants_counts()
+    }
+}
+
 fn several<T: std::str::FromStr<Err: std::fmt::Display>>(
     params: &Params,
     name: &str,
@@ -172,16 +198,16 @@ struct Client {
     hub: Hub,
     subscription: Subscription,
     missed: std::vec::IntoIter<Told>,
-    filter: Filter,
+    hearing: Hearing,
 }
 
 fn frames(
     hub: Hub,
     mut subscription: Subscription,
-    filter: Filter,
+    hearing: Hearing,
 ) -> impl Stream<Item = Result<Frame, Infallible>> {
     let missed = std::mem::take(&mut subscription.missed).into_iter();
-    unfold(Client { hub, subscription, missed, filter }, |mut client| async move {
+    unfold(Client { hub, subscription, missed, hearing }, |mut client| async move {
         let frame = client.next().await?;
         Some((Ok(frame), client))
     })
@@ -194,7 +220,7 @@ impl Client {
             return Some(gap(None));
         }
         for told in self.missed.by_ref() {
-            if self.filter.wants(told.event()) {
+            if self.hearing.wants(told.event()) {
                 return frame(&told);
             }
         }
@@ -204,8 +230,8 @@ impl Client {
             tokio::select! {
                 () = subscription.stopping.cancelled() => return None,
                 received = subscription.live.recv() => match received {
-                    Ok(Live::Told(told)) if self.filter.wants(told.event()) => return frame(&told),
-                    Ok(Live::Operation(json)) if self.filter.wants_operations() => {
+                    Ok(Live::Told(told)) if self.hearing.wants(told.event()) => return frame(&told),
+                    Ok(Live::Operation(json)) if self.hearing.wants_operations() => {
                         return Some(Frame::default().event("operation").data(json));
                     }
                     Ok(Live::Told(_) | Live::Operation(_)) => {}
@@ -216,12 +242,12 @@ impl Client {
                     }
                     Err(RecvError::Closed) => return None,
                 },
-                changed = subscription.pace.changed(), if self.filter.wants_counts() => {
+                changed = subscription.pace.changed(), if self.hearing.wants_counts() => {
                     changed.ok()?;
                     let every = *subscription.pace.borrow_and_update();
                     return Some(Frame::default().event("slow").data(format!("{{\"interval_ms\":{every}}}")));
                 }
-                changed = subscription.counts.changed(), if self.filter.wants_counts() => {
+                changed = subscription.counts.changed(), if self.hearing.wants_counts() => {
                     changed.ok()?;
                     let counts: Option<Arc<str>> = subscription.counts.borrow_and_update().clone();
                     if let Some(counts) = counts {

@@ -17,7 +17,7 @@ use super::operations::{Wanted, begin, manner};
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, SMALL_BODY, Segment, Verbs};
 use crate::api::{FailureBody, FailuresBody, GroupRequest, OperationBody, PreviewBody, ProblemBody};
-use crate::service::{FAILURES_WINDOW, NewOperation, ServiceError};
+use crate::service::{FAILURES_WINDOW, NO_WINDOW, NewOperation, ServiceError};
 
 /// What can be done with a group.
 pub(super) const VERBS: Verbs = Verbs {
@@ -39,9 +39,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// List groups of failures
 ///
 /// Attempts that failed for one cause, per kind: numbers, ids, addresses and the like do not tell causes apart. The last seen first.
+/// Each with how often it came in the window, over time and as a part of its kind's attempts, for windows of up to seven days.
 #[utoipa::path(get, path = "/v1/failures", tag = "failures",
     params(
-        ("window" = Option<String>, Query, description = "Seen within this time; 24h if not given"),
+        ("window" = Option<String>, Query, description = "Seen within this time, such as `1h`, `24h` or `7d`; 24h if not given"),
         ("kind" = Option<String>, Query, description = "Only of this kind"),
         ("limit" = Option<usize>, Query, description = "1 to 500, 50 if not given"),
     ),
@@ -49,11 +50,13 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 async fn list(State(app): State<App>, params: Params) -> Answer {
     params.only(&["window", "kind", "limit"])?;
     let window = params.duration("window", limits::LONGEST)?.unwrap_or(FAILURES_WINDOW);
+    if window.is_zero() {
+        return Err(Problem::parameter("window", NO_WINDOW));
+    }
     let kind = params.parsed::<Kind>("kind")?;
     let limit = request::limit(&params, limits::PAGE_MAX)?;
-    let groups = app.service.failures(app.now().wall - window, kind, limit).await?;
-    let items = groups.into_iter().map(FailureBody::from).collect();
-    Ok(Json(FailuresBody { items }).into_response())
+    let seen = app.service.failures(window, kind, limit).await?;
+    Ok(Json(FailuresBody::from(seen)).into_response())
 }
 
 /// Get a group of failures

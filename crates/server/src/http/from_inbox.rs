@@ -90,6 +90,13 @@ mod tests {
     }
 
     #[test]
+    fn a_row_is_committed_already_and_cannot_be_buffered() {
+        assert_eq!(read(r#"{"kind": "mail", "durability": "durable"}"#).refused, None);
+        let refused = read(r#"{"kind": "mail", "durability": "buffered"}"#).refused;
+        assert!(refused.is_some_and(|why| why.contains("durability")));
+    }
+
+    #[test]
     fn no_row_can_run_a_command() {
         assert!(read(r#"{"kind": "exec"}"#).refused.is_some_and(|why| why.contains("exec")));
     }

@@ -59,14 +59,16 @@ fn body(ready: bool, checks: &[Check], now: Wall) -> ReadyBody {
 fn listed(ready: bool, checks: &[Check]) -> String {
     let mut text = String::new();
     for check in checks {
-        match &check.trouble {
-            None if check.detail.is_empty() => text.push_str(&format!("[+]{} ok\n", check.name)),
-            None => text.push_str(&format!("[+]{} ok: {}\n", check.name, check.detail)),
-            Some(trouble) => text.push_str(&format!("[-]{} failed: {trouble}\n", check.name)),
-        }
-        if let Some(warning) = &check.warning {
-            text.push_str(&format!("[!]{} warning: {warning}\n", check.name));
-        }
+        let name = check.name;
+        let line = match (&check.trouble, &check.warning) {
+            (Some(trouble), None) => format!("[-]{name} failed: {trouble}\n"),
+            (Some(trouble), Some(warning)) => format!("[-]{name} failed: {trouble}; {warning}\n"),
+            // It serves, but "ok" is not what to say of it.
+            (None, Some(warning)) => format!("[!]{name} warning: {warning}\n"),
+            (None, None) if check.detail.is_empty() => format!("[+]{name} ok\n"),
+            (None, None) => format!("[+]{name} ok: {}\n", check.detail),
+        };
+        text.push_str(&line);
     }
     text.push_str(if ready { "readyz check passed\n" } else { "readyz check failed\n" });
     text
@@ -77,14 +79,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn checks_are_listed_as_kubernetes_lists_them() {
+    fn each_check_is_one_line_as_kubernetes_lists_them() {
         let checks = [
             Check { name: "store", warning: Some("it forgets".into()), ..Check::default() },
             Check { name: "leader", trouble: Some("taking over".into()), ..Check::default() },
         ];
         assert_eq!(
             listed(false, &checks),
-            "[+]store ok\n[!]store warning: it forgets\n[-]leader failed: taking over\nreadyz check failed\n"
+            "[!]store warning: it forgets\n[-]leader failed: taking over\nreadyz check failed\n"
         );
         assert_eq!(body(false, &checks, Wall(0)).checks[1].detail, "taking over");
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use ganger_core::fingerprint::Fingerprint;
 use ganger_core::{Wall, redact};
 use ganger_store::read::StoredJob;
 use serde_json::value::RawValue;
@@ -45,10 +46,12 @@ pub(super) fn job(
         Some(end) => (Some(end.at), end.result, end.reason),
         None => (None, None, None),
     };
+    let kind = stored.spec.kind;
+    let failure = last.as_ref().and_then(|a| Fingerprint::of(kind.as_str(), a.outcome, a.error.as_deref()));
     let worker = lease.map(|l| worker.unwrap_or_else(|| l.session.to_string()));
     JobBody {
         id: stored.id,
-        kind: stored.spec.kind,
+        kind,
         queue: stored.spec.queue,
         state: stored.state,
         priority: stored.spec.priority,
@@ -81,6 +84,7 @@ pub(super) fn job(
         progress: progress.map(|(fraction, note)| ProgressBody { fraction, note }),
         cancel_requested: stored.cancel_wanted,
         last_error: last.and_then(|a| a.error),
+        failure,
         reason,
         queue_time_ms: times.queue.map(millis),
         execution_time_ms: times.execution.map(millis),

@@ -28,7 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[utoipa::path(get, path = "/v1/stats/timeseries", tag = "server",
     params(
         ("metric" = Option<String>, Query,
-            description = "throughput (if not given), wait, run, failures or enqueued"),
+            description = "throughput (if not given), wait, run, total, failures or enqueued"),
         ("queue" = Option<String>, Query, description = "Only this queue"),
         ("kind" = Option<String>, Query, description = "Only this kind"),
         ("by" = Option<String>, Query, description = "A line for each `queue`, or for each `kind`"),

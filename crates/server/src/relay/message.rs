@@ -1,4 +1,4 @@
-//! What a call is about, where only its message tells: the job that it reads, or that it may be buffered.
+//! What a call is about, where only its message tells: the jobs that it reads, or that it may be buffered.
 //!
 //! REST says both in places that a server sees without reading a message. So that a standby does the same by both doors
 //! (history itself, `buffered` without a leader), it looks into the few calls for which that can matter.
@@ -12,6 +12,7 @@ use ganger_core::JobId;
 use ganger_proto::{Message, v1};
 
 use super::call::{BODY_WITHIN, KEPT_BYTES, too_slow};
+use super::route;
 use crate::http::problem::{CODE, Code, Problem};
 
 /// What is before a message: whether it is compressed, and its length.
@@ -22,6 +23,8 @@ const FRAME: usize = 5;
 pub(super) enum About {
     /// This job is read.
     Job(JobId),
+    /// Jobs are looked for, and only among final ones.
+    FinalJobs,
     /// Jobs are submitted that may be buffered.
     Buffered,
     /// Something that is the leader's, or that cannot be read.
@@ -73,11 +76,19 @@ fn about(path: &str, body: &[u8]) -> Option<About> {
     match path.strip_prefix("/ganger.v1.Jobs/")? {
         "Get" => job(v1::GetRequest::decode(message).ok()?.id),
         "Attempts" => job(v1::AttemptsRequest::decode(message).ok()?.id),
+        "List" => final_jobs(&v1::ListRequest::decode(message).ok()?),
+        "Histogram" => final_jobs(&v1::HistogramRequest::decode(message).ok()?.jobs.unwrap_or_default()),
         "Logs" => job(v1::LogsRequest::decode(message).ok()?.id),
         "Enqueue" => v1::EnqueueRequest::decode(message).ok()?.buffered.then_some(About::Buffered),
         "EnqueueBatch" => v1::EnqueueBatchRequest::decode(message).ok()?.buffered.then_some(About::Buffered),
         _ => None,
     }
+}
+
+fn final_jobs(asked: &v1::ListRequest) -> Option<About> {
+    let filters = Some(asked.q.as_str()).filter(|q| !q.is_empty());
+    let states = asked.states.iter().map(String::as_str);
+    route::speaks_only_of_final_jobs(filters.into_iter(), states).then_some(About::FinalJobs)
 }
 
 #[cfg(test)]
@@ -104,6 +115,27 @@ mod tests {
         assert_eq!(about("/ganger.v1.Jobs/Enqueue", &framed(&submission)), Some(About::Buffered));
         submission.buffered = false;
         assert_eq!(about("/ganger.v1.Jobs/Enqueue", &framed(&submission)), None);
+    }
+
+    #[test]
+    fn a_search_is_about_final_jobs_if_it_can_find_no_others() {
+        for (states, q, about_final) in [
+            (&["dead"][..], "", true),
+            (&["dead", "cancelled"], "kind:a", true),
+            (&["dead", "queued"], "", false),
+            (&["rubbish"], "", false),
+            (&[], "", false),
+            (&[], "state:dead kind:a", true),
+            (&["queued"], "state:dead", true),
+            (&[], "-state:dead", false),
+        ] {
+            let states = states.iter().map(ToString::to_string).collect();
+            let asked = v1::ListRequest { states, q: q.into(), ..v1::ListRequest::default() };
+            let expected = about_final.then_some(About::FinalJobs);
+            assert_eq!(about("/ganger.v1.Jobs/List", &framed(&asked)), expected, "{asked:?}");
+            let counted = v1::HistogramRequest { jobs: Some(asked), buckets: 3 };
+            assert_eq!(about("/ganger.v1.Jobs/Histogram", &framed(&counted)), expected, "{counted:?}");
+        }
     }
 
     #[test]

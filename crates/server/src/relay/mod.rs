@@ -24,6 +24,7 @@ mod call;
 mod certificate;
 mod hold;
 pub(crate) mod key;
+mod knock;
 mod measures;
 mod message;
 mod pool;
@@ -43,7 +44,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures::StreamExt as _;
 use ganger_core::{JobId, Mono};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -132,6 +133,8 @@ struct Inner {
     room: Arc<Semaphore>,
     leader: Mutex<Option<Arc<Upstream>>>,
     complained: Mutex<Option<Mono>>,
+    /// The leader refused what was relayed.
+    doubted: Notify,
 }
 
 /// In which form a door refuses.
@@ -170,8 +173,10 @@ impl Relay {
             options: parts.options,
             leader: Mutex::default(),
             complained: Mutex::default(),
+            doubted: Notify::new(),
         }));
         tokio::spawn(relay.0.clone().follow());
+        tokio::spawn(relay.0.clone().knock_at_leaders());
         relay
     }
 }
@@ -258,13 +263,14 @@ impl Inner {
         })
     }
 
-    /// Answers what its message allows to be answered here: a read of a final job, a submission that is buffered.
+    /// Answers what its message allows to be answered here: a read of final jobs, a submission that is buffered.
     async fn by_message(&self, door: Door, request: Request, route: Route, next: Next) -> Response {
         let call = match Told::read(request).await {
             Ok(call) => call,
             Err(problem) => return self.refuse(door, Ended::BadBody, problem),
         };
         match call.about {
+            About::FinalJobs => return next.run(call.request()).await,
             About::Job(id) if self.is_final(id).await => return next.run(call.request()).await,
             About::Buffered if self.service.accelerator().is_some_and(|a| a.allows_buffered()) => {
                 let response = next.clone().run(call.request()).await;
@@ -313,6 +319,10 @@ impl Inner {
                             );
                         }
                         Carried::NotHandled(why) => why,
+                        Carried::Refused(_) => {
+                            self.doubted.notify_one();
+                            format!("{}; {}", knock::not_recognised(leader.server()), knock::ADVICE)
+                        }
                         Carried::Lost(why) => {
                             call.answer_was_lost();
                             // What it took until then was no waiting for a leader.

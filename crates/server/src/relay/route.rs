@@ -64,9 +64,16 @@ const HERE: &[&str] = &[
 const HEALTH: &str = "/grpc.health.v1.Health";
 /// The same of calls.
 const CALLS_HERE: &[&str] = &["Server/Cluster", "Server/Timeseries"];
-/// Calls that are answered here if the job that they read is final, or if what they submit may be buffered.
-const CALLS_BY_MESSAGE: &[&str] =
-    &["Jobs/Get", "Jobs/Attempts", "Jobs/Logs", "Jobs/Enqueue", "Jobs/EnqueueBatch"];
+/// Calls that are answered here if the jobs that they read are final, or if what they submit may be buffered.
+const CALLS_BY_MESSAGE: &[&str] = &[
+    "Jobs/Get",
+    "Jobs/List",
+    "Jobs/Attempts",
+    "Jobs/Logs",
+    "Jobs/Histogram",
+    "Jobs/Enqueue",
+    "Jobs/EnqueueBatch",
+];
 /// Calls that read, or whose second time is like the first.
 const HARMLESS_CALLS: &[&str] = &[
     "Jobs/Get",
@@ -233,15 +240,25 @@ fn lists_only_final_jobs(uri: &Uri) -> bool {
         return false;
     }
     let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else { return false };
-    let filters =
-        pairs.iter().filter(|(name, _)| name == "q").filter_map(|(_, text)| Filter::parse(text).ok());
+    let named = |wanted: &'static str| {
+        pairs.iter().filter(move |(name, _)| name == wanted).map(|(_, value)| value.as_str())
+    };
+    speaks_only_of_final_jobs(named("q"), named("state").flat_map(|value| value.split(',')))
+}
+
+/// Whether jobs that fit all these filters and are in one of these states can only be final. By both doors the same.
+pub(super) fn speaks_only_of_final_jobs<'a>(
+    filters: impl Iterator<Item = &'a str>,
+    states: impl Iterator<Item = &'a str>,
+) -> bool {
     // No moment is needed to tell the states of which a filter speaks.
-    let mut narrowed = filters.filter_map(|filter| filter.narrowed(Wall::default()).states);
+    let mut narrowed = filters
+        .filter_map(|text| Filter::parse(text).ok())
+        .filter_map(|filter| filter.narrowed(Wall::default()).states);
     if narrowed.any(|states| states.into_iter().all(State::is_final)) {
         return true;
     }
-    let given = pairs.iter().filter(|(name, _)| name == "state").flat_map(|(_, value)| value.split(','));
-    let mut states = given.filter(|text| !text.is_empty()).peekable();
+    let mut states = states.filter(|text| !text.is_empty()).peekable();
     states.peek().is_some() && states.all(|text| State::parse(text).is_some_and(State::is_final))
 }
 

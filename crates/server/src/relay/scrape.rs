@@ -49,6 +49,10 @@ impl Inner {
                 let bytes = axum::body::to_bytes(response.into_body(), LONGEST).await.ok()?;
                 Some(std::str::from_utf8(&bytes).ok()?.into())
             }
+            Carried::Refused(_) => {
+                self.doubted.notify_one();
+                None
+            }
             Carried::Answered(_) | Carried::NotHandled(_) | Carried::Lost(_) | Carried::Full(_) => None,
         }
     }

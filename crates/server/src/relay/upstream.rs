@@ -43,6 +43,8 @@ pub(super) enum Carried {
     Answered(Response),
     /// Nobody has carried it out.
     NotHandled(String),
+    /// Nor this: the leader does not accept our seal, and says why.
+    Refused(Response),
     /// It may or may not have been carried out.
     Lost(String),
     /// Too many calls are under way.
@@ -63,6 +65,11 @@ impl Upstream {
             pool: Pool::new(&leader.address, !seal.has_secret(), trust, (clock, measures)),
             retired: CancellationToken::new(),
         }
+    }
+
+    /// Its name.
+    pub(super) fn server(&self) -> &str {
+        &self.server
     }
 
     /// Whether this is that leader.
@@ -140,7 +147,8 @@ impl Upstream {
         guard: DropGuard,
         stopping: &CancellationToken,
     ) -> Carried {
-        if let Some(code) = not_handled(&response, call) {
+        let code = not_handled(&response, call);
+        if let Some(code) = code.filter(|code| *code != Code::RelayRefused) {
             return Carried::NotHandled(format!("{} answers `{}`", self.server, code.as_str()));
         }
         let (parts, body) = response.into_parts();
@@ -167,7 +175,7 @@ impl Upstream {
         *response.status_mut() = parts.status;
         *response.headers_mut() = parts.headers;
         without_those_of_the_connection(response.headers_mut());
-        Carried::Answered(response)
+        if code.is_some() { Carried::Refused(response) } else { Carried::Answered(response) }
     }
 }
 

@@ -54,7 +54,13 @@ impl Service {
         let leader = match &phase {
             Phase::Leading(term) => check("leader", None, format!("leads in term {term}")),
             Phase::Following(leader) => {
-                check("leader", None, format!("follows {} in term {}", leader.server, leader.term))
+                // It follows, but could bring nobody to it.
+                let refusal = self.0.membership.refusal(&leader.server);
+                check(
+                    "leader",
+                    refusal.as_deref(),
+                    format!("follows {} in term {}", leader.server, leader.term),
+                )
             }
             Phase::TakingOver => check("leader", Some("takes over"), String::new()),
             Phase::Stopped => check("leader", Some("has stopped"), String::new()),

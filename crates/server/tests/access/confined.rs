@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::site::Site;
+use crate::site::{PATIENCE, Site};
 
 async fn submitted(site: &Site, queue: &str) -> String {
     let (status, job) = site.post(&site.admin, "/v1/jobs", json!({"kind": "a", "queue": queue})).await;
@@ -91,12 +91,56 @@ async fn other_queues_are_not_his_and_neither_is_the_whole() {
     }
     let (_, queues) = site.get(&token, "/v1/queues").await;
     assert!(!queues.to_string().contains("\"pay\""), "{queues}");
-    for whole in ["/v1/stats", "/v1/events", "/v1/workers", "/v1/failures", "/v1/schedules", "/v1/operations"]
-    {
+    for whole in ["/v1/stats", "/v1/workers", "/v1/failures", "/v1/schedules", "/v1/operations"] {
         assert_eq!(site.get(&token, whole).await.0, 403, "{whole}");
     }
     let everything = json!({"action": "cancel", "filter": "state:queued"});
     assert_eq!(site.post(&token, "/v1/operations", everything).await.0, 403);
+}
+
+/// Of jobs of others, of workers, and of all jobs together he hears nothing, whatever he asks for and wherever he goes on from.
+#[tokio::test]
+async fn live_events_are_about_his_queues_only() {
+    let site = Site::start().await;
+    let token = site.token(json!({"name": "m", "role": "operator", "queues": ["mail*"]})).await;
+    let listen = async |path: &str, after: Option<&str>| {
+        let mut asked = site.client.get(format!("{}{path}", site.server.url())).bearer_auth(&token);
+        if let Some(after) = after {
+            asked = asked.header("last-event-id", after);
+        }
+        let listening = asked.send().await.unwrap();
+        assert_eq!(listening.status(), 200, "{path}");
+        listening
+    };
+    let (mut all, mut foreign) =
+        (listen("/v1/events", None).await, listen("/v1/events?queue=pay,mail", None).await);
+    for queue in ["pay", "mail", "pay", "mail.out"] {
+        submitted(&site, queue).await;
+    }
+    assert_eq!(site.post(&site.admin, "/v1/queues/pay:pause", json!({})).await.0, 200);
+    assert_eq!(site.post(&site.admin, "/v1/queues/mail:pause", json!({})).await.0, 200);
+    let heard = until(&mut all, "\"paused\":true").await;
+    assert!(heard.contains("mail.out") && !heard.contains("pay\""), "{heard}");
+    assert!(!heard.contains("event: counts") && !heard.contains("event: worker"), "{heard}");
+    let narrowed = until(&mut foreign, "\"paused\":true").await;
+    assert!(!narrowed.contains("pay\"") && !narrowed.contains("mail.out"), "{narrowed}");
+    // What was told before he came is told again in the same way.
+    let first = heard.lines().find_map(|line| line.strip_prefix("id: ")).unwrap();
+    let again = until(&mut listen("/v1/events", Some(first)).await, "\"paused\":true").await;
+    assert!(again.contains("mail.out") && !again.contains("pay\""), "{again}");
+}
+
+/// What a stream tells, up to the first frame with this text.
+async fn until(listening: &mut reqwest::Response, text: &str) -> String {
+    let mut heard = String::new();
+    let hearing = async {
+        while !heard.contains(text) {
+            let chunk = listening.chunk().await.unwrap().expect("the stream goes on");
+            heard.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+    };
+    tokio::time::timeout(PATIENCE, hearing).await.expect("it is told");
+    heard
 }
 
 /// Pages are whole and say nothing of others: neither by their number, nor by their cursors, nor by what a filter finds.

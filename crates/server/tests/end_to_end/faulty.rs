@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
+use ganger_core::fingerprint::trend::{Trend, Window};
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
 use ganger_core::name::Kind;
@@ -142,6 +143,10 @@ impl Store for FaultyStore {
         limit: usize,
     ) -> Result<Vec<FailureGroup>, StoreError> {
         self.inner.failures(since, kind, limit).await
+    }
+
+    async fn failure_trends(&self, groups: &[Fingerprint], window: Window) -> Result<Vec<Trend>, StoreError> {
+        self.inner.failure_trends(groups, window).await
     }
 
     async fn failure(&self, fingerprint: Fingerprint) -> Result<Option<FailureGroup>, StoreError> {

@@ -162,8 +162,20 @@ async fn failures_are_grouped_and_a_group_is_replayed_or_discarded() {
     dead(&pair, 3).await;
     let mut client = FailuresClient::connect(pair.standby.url()).await.unwrap();
     let list = |kind: &str| v1::ListFailuresRequest { kind: kind.into(), ..Default::default() };
-    let groups = client.list(list("mail")).await.unwrap().into_inner().groups;
-    assert_eq!((groups.len(), groups[0].count), (1, 3));
+    let seen = client.list(list("mail")).await.unwrap().into_inner();
+    assert_eq!((seen.groups.len(), seen.groups[0].count), (1, 3));
+    let recent = seen.groups[0].recent.clone().unwrap();
+    assert_eq!((recent.count, recent.trend.iter().sum(), recent.share), (3, 3, Some(1.0)));
+    assert_eq!(seen.step.unwrap().seconds, 15 * 60);
+    assert!(seen.from.unwrap().seconds < seen.to.unwrap().seconds);
+    let never = v1::ListFailuresRequest { window: Some(prost_types::Duration::default()), ..list("mail") };
+    assert_eq!(refused(client.list(never).await), (Code::InvalidArgument, "validation_failed".into()));
+    let mut jobs = JobsClient::connect(pair.standby.url()).await.unwrap();
+    let job = v1::GetRequest { id: seen.groups[0].job.clone(), wait: None };
+    let job = jobs.get(job).await.unwrap().into_inner();
+    assert_eq!(job.failure, seen.groups[0].fingerprint);
+    // A single group has no window.
+    let groups = [v1::FailureGroup { recent: None, ..seen.groups[0].clone() }];
     assert!(client.list(list("sms")).await.unwrap().into_inner().groups.is_empty());
     let fingerprint = groups[0].fingerprint.clone();
     let get = v1::GetFailureRequest { fingerprint: fingerprint.clone() };

@@ -120,6 +120,12 @@ async fn a_job_is_submitted_claimed_completed_and_read_through_a_standby() {
     assert_eq!(read.state, "succeeded");
     let attempts = program.attempts(v1::AttemptsRequest { id: id.into() }).await.unwrap().into_inner();
     assert_eq!(attempts.attempts.len(), 1);
+    let finals = v1::ListRequest { states: vec!["succeeded".into(), "dead".into()], ..Default::default() };
+    let listed = within("a list", program.list(finals.clone())).await.unwrap().into_inner();
+    assert_eq!(listed.jobs.iter().map(|job| job.id.as_str()).collect::<Vec<_>>(), [id]);
+    let counted = v1::HistogramRequest { jobs: Some(finals), buckets: 3 };
+    let counted = within("a histogram", program.histogram(counted)).await.unwrap().into_inner();
+    assert_eq!(counted.matched, 1);
     pair.stop().await;
 }
 

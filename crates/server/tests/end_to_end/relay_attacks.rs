@@ -65,7 +65,9 @@ async fn a_relayed_request_that_somebody_saw_is_of_no_use_to_him() {
     let (address, heard, _listening) = eavesdropper().await;
     pair.standby.follow(LEADER, &address);
     assert_eq!(post(&pair.standby.url(), "/v1/jobs", json!({"kind": "x"})).await.0, 200);
-    let (host, headers) = heard.lock().unwrap()[0].clone();
+    // It was also knocked at.
+    let submitted = |(_, headers): &&(String, HeaderMap)| headers.contains_key("ganger-relay-key");
+    let (host, headers) = heard.lock().unwrap().iter().find(submitted).unwrap().clone();
     let value = |name: &str| headers[name].to_str().unwrap().to_owned();
     let (seal, key) = (value("ganger-relay"), value("ganger-relay-key"));
     assert!(seal.contains("client=127.0.0.1:") && !seal.contains(crate::relay::SECRET), "{seal}");
@@ -92,7 +94,32 @@ async fn servers_with_different_secrets_do_not_serve_each_other_and_say_why() {
     pair.standby.follow(LEADER, &pair.leader.url());
     let (status, body) = post(&pair.standby.url(), "/v1/jobs", json!({"kind": "x"})).await;
     assert_eq!((status, &body["code"]), (503, &json!("no_leader")));
-    assert!(body["detail"].as_str().unwrap().contains("relay_refused"), "{body}");
+    let detail = body["detail"].as_str().unwrap();
+    assert!(detail.contains("relay_refused") && detail.contains("GANGER_CLUSTER_SECRET"), "{body}");
+    pair.stop().await;
+}
+
+/// It follows the leader, for they meet in the store; but no client should be sent to it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_standby_that_its_leader_does_not_recognise_is_not_ready_and_says_what_to_do() {
+    let pair =
+        pair_with(|options| options.cluster_secret = Some("another secret than the leader's".into())).await;
+    let url = pair.standby.url();
+    pair.standby.follow(LEADER, &pair.leader.url());
+    eventually("the refusal", || async { get(&url, "/readyz").await.0 == 503 }).await;
+    let (_, text) = get(&url, "/readyz").await;
+    let line = text.as_str().unwrap().lines().find(|line| line.starts_with("[-]leader failed: ")).unwrap();
+    for word in [LEADER, "do not have the same cluster secret", "; set GANGER_CLUSTER_SECRET"] {
+        assert!(line.contains(word), "{line}");
+    }
+    // The next leader may think otherwise, and is asked.
+    let mut options = server("leader-2", &pair.store);
+    options.cluster_secret = Some("another secret than the leader's".into());
+    let second = testing::start_with(options).await;
+    pair.standby.follow("leader-2", &second.url());
+    assert_eq!(get(&url, "/readyz").await.0, 200);
+    assert_eq!(post(&url, "/v1/jobs", json!({"kind": "x"})).await.0, 201);
+    second.stop().await;
     pair.stop().await;
 }
 

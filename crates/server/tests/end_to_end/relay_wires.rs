@@ -88,11 +88,13 @@ pub async fn closing_leader(closing: Closing) -> (String, mpsc::Receiver<()>) {
 async fn close(mut stream: TcpStream, closing: Closing) -> std::io::Result<()> {
     const PREFACE: usize = 24;
     const HEADERS: u8 = 1;
+    const END_STREAM: u8 = 1;
     let empty_settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
     stream.write_all(&empty_settings).await?;
     stream.read_exact(&mut [0; PREFACE]).await?;
     let mut head = [0; 9];
-    while head[3] != HEADERS {
+    // A request without a body is the standby's own, which knocks.
+    while head[3] != HEADERS || head[4] & END_STREAM != 0 {
         stream.read_exact(&mut head).await?;
         let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
         stream.read_exact(&mut vec![0; length as usize]).await?;

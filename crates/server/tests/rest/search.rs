@@ -1,7 +1,7 @@
 //! Finding jobs: the filter language, how much was looked at, histograms, exports and saved views.
 
 use ganger_core::JobId;
-use ganger_server::api::{FailuresBody, HistogramBody, JobPage, ScanMode, ViewBody, ViewsBody};
+use ganger_server::api::{FailureBody, FailuresBody, HistogramBody, JobPage, ScanMode, ViewBody, ViewsBody};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -216,6 +216,44 @@ async fn failures_of_one_cause_are_one_group(site: Site) {
     assert_eq!(none.status(), StatusCode::NOT_FOUND);
 }
 
+async fn failures_are_told_over_a_window(site: Site) {
+    for n in 0..3 {
+        dead(&site, "mail", &format!("no user {n}")).await;
+    }
+    dead(&site, "mail", "disk full").await;
+    dead(&site, "sms", "no user 1").await;
+    for (window, step, least) in [("1h", "5m", 12), ("24h", "15m", 96), ("7d", "2h", 84)] {
+        let seen: FailuresBody = site.read(&format!("/v1/failures?window={window}")).await;
+        let span = seen.window.unwrap();
+        assert_eq!(span.step, step);
+        let told = |kind: &str, error: &str| {
+            let is_it = |group: &&FailureBody| group.kind.as_str() == kind && group.error.starts_with(error);
+            let recent = seen.items.iter().find(is_it).unwrap().recent.clone().unwrap();
+            // The step may end between two failures.
+            assert_eq!(recent.trend.iter().rev().take(2).sum::<u64>(), recent.count, "{recent:?}");
+            assert!(recent.trend.len() > least, "{window}: {recent:?}");
+            (recent.count, recent.share)
+        };
+        assert_eq!(told("mail", "no user"), (3, Some(0.75)));
+        assert_eq!(told("mail", "disk full"), (1, Some(0.25)));
+        assert_eq!(told("sms", "no user"), (1, Some(1.0)));
+    }
+    // Longer than failures are counted over time: listed, with their totals.
+    let seen: FailuresBody = site.read("/v1/failures?window=30d&kind=mail").await;
+    assert_eq!((seen.items.len(), seen.window), (2, None));
+    assert!(seen.items.iter().all(|group| group.recent.is_none()));
+    // Without failures there is nothing to count, but a window all the same.
+    let none: FailuresBody = site.read("/v1/failures?window=1h&kind=fax").await;
+    assert!(none.items.is_empty() && none.window.is_some());
+    for (window, why) in [("0s", "longer than zero"), ("soon", "window"), ("-1h", "window"), ("800d", "366d")]
+    {
+        let refused = site.get(&format!("/v1/failures?window={window}")).send().await.unwrap();
+        assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{window}");
+        let text = refused.text().await.unwrap();
+        assert!(text.contains(why), "{window}: {text}");
+    }
+}
+
 on_every_store! {
     a_filter_finds_its_jobs_and_no_others,
     a_filter_that_makes_no_sense_is_refused_with_its_place,
@@ -226,4 +264,5 @@ on_every_store! {
     a_view_is_saved_used_replaced_and_forgotten,
     a_final_job_is_deleted_and_a_live_one_is_not,
     failures_of_one_cause_are_one_group,
+    failures_are_told_over_a_window,
 }

@@ -29,7 +29,7 @@ async fn the_timeline_counts_what_happened_and_nothing_twice(site: Site) {
     assert_eq!((ended.count, ended.succeeded, ended.dead, ended.cancelled), (2, Some(1), Some(0), Some(1)));
     let failed = total(&site, "metric=failures&queue=mail").await;
     assert_eq!((failed.count, failed.dead), (1, Some(0)));
-    for metric in ["wait", "run"] {
+    for metric in ["wait", "run", "total"] {
         let times = total(&site, &format!("metric={metric}")).await;
         assert_eq!(times.count, 2, "{metric}");
         assert!(times.p50_ms <= times.p95_ms && times.p95_ms <= times.p99_ms && times.p99_ms.is_some());

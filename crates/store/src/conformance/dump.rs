@@ -6,7 +6,8 @@ use std::time::Duration;
 use ganger_core::change::{After, AttemptRecord, Change, Idempotency, LogLines, Snapshot, Submission};
 use ganger_core::dependency::{self, Dependency, Edge, OnDead};
 use ganger_core::document::{Collection, Document};
-use ganger_core::fingerprint::{FailureGroup, FailureSeen};
+use ganger_core::fingerprint::trend::{LONGEST_WINDOW, Trend, Window};
+use ganger_core::fingerprint::{FailureGroup, FailureSeen, Fingerprint};
 use ganger_core::outcome::Outcome;
 use ganger_core::queue::QueueSettings;
 use ganger_core::rules::Standing;
@@ -35,6 +36,8 @@ pub struct Dump {
     pub logs: Vec<(JobId, u32, String)>,
     /// Groups of failures.
     pub failures: Vec<FailureGroup>,
+    /// How often they came lately.
+    pub trends: Vec<Trend>,
     /// The ledgers of the schedules.
     pub ledgers: Vec<Vec<Occurrence>>,
     /// Documents of every collection.
@@ -84,6 +87,9 @@ pub async fn dump(store: &dyn Store, now: Wall) -> Dump {
         }
     }
     let failures = store.failures(Wall::default(), None, usize::MAX).await.unwrap();
+    let groups: Vec<Fingerprint> = failures.iter().map(|group| group.fingerprint).collect();
+    let window = Window::of(LONGEST_WINDOW, now).unwrap();
+    let trends = store.failure_trends(&groups, window).await.unwrap();
     let mut ledgers = Vec::new();
     for (record, _) in &snapshot.schedules {
         ledgers.push(store.occurrences(record.id, None, usize::MAX).await.unwrap());
@@ -100,7 +106,7 @@ pub async fn dump(store: &dyn Store, now: Wall) -> Dump {
         let parents = store.related(id, Related::Parents, None, 500).await.unwrap();
         related.push([parents, store.related(id, Related::Children, None, 500).await.unwrap()]);
     }
-    Dump { snapshot, jobs, payloads, attempts, logs, failures, ledgers, documents, timeline, related }
+    Dump { snapshot, jobs, payloads, attempts, logs, failures, trends, ledgers, documents, timeline, related }
 }
 
 pub(super) async fn live_through(store: Arc<dyn Store>) {

@@ -35,6 +35,7 @@ fn busy(seed: u64) -> Counts {
     for n in 0..=seed {
         counts.wait.observe(300 << n);
         counts.run.observe(1_000_000 * n);
+        counts.total.observe(2_000_000 * n + 1);
     }
     counts
 }

@@ -5,6 +5,7 @@
 //! share.
 
 mod attempts;
+mod behind;
 mod dump;
 pub mod election;
 mod elsewhere;
@@ -58,6 +59,12 @@ const CLAIMS: &[Claim] = &claims! {
         a_number_that_does_not_follow_is_refused,
         numbers_begin_again_with_each_term,
         a_refused_batch_leaves_no_trace_and_takes_no_number;
+    behind:
+        a_batch_builds_on_the_one_in_front_of_it,
+        a_batch_waits_for_one_that_has_to_look_things_up,
+        a_key_is_answered_alike_while_its_first_answer_is_under_way,
+        a_batch_is_refused_with_the_one_in_front_of_it,
+        a_batch_stands_although_the_one_behind_it_is_refused;
     ledgers:
         an_idempotency_key_gives_the_same_answer,
         an_idempotency_key_with_another_request_takes_nothing_in,
@@ -129,6 +136,8 @@ const CLAIMS: &[Claim] = &claims! {
         a_filter_finds_the_same_jobs_in_every_store,
         a_filter_pages_like_any_list,
         failures_are_counted_by_group_and_the_last_is_the_sample,
+        failures_are_counted_over_time,
+        what_was_counted_over_time_goes_with_its_age_and_its_group,
         groups_that_were_not_seen_for_long_are_forgotten,
         documents_are_kept_replaced_and_forgotten,
         deletion_removes_final_jobs_and_leaves_live_ones_alone;

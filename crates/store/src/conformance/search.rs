@@ -7,6 +7,7 @@ use ganger_core::JobId;
 use ganger_core::change::{Applied, Change, LogLines, Tally};
 use ganger_core::document::{Collection, Document};
 use ganger_core::filter::Filter;
+use ganger_core::fingerprint::trend::{BUCKET, BUCKETS_KEPT, LONGEST_WINDOW, Trend, Window};
 use ganger_core::fingerprint::{FORGOTTEN_AFTER, FailureSeen, Fingerprint};
 use ganger_core::job::State;
 use ganger_core::outcome::Outcome;
@@ -135,6 +136,73 @@ pub(super) async fn failures_are_counted_by_group_and_the_last_is_the_sample(sto
     assert_eq!(leader.store.failure(seen.fingerprint).await.unwrap().as_ref(), of_kind.first());
     assert_eq!(leader.store.failure(groups[0].fingerprint).await.unwrap().as_ref(), groups.first());
     assert_eq!(leader.store.failure(Fingerprint(7)).await.unwrap(), None);
+}
+
+pub(super) async fn failures_are_counted_over_time(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(store).await;
+    let job = leader.job_id();
+    let seen = |error: &str, at| {
+        let seen = FailureSeen::of(&"a".parse().unwrap(), job, Outcome::Error, Some(error), at);
+        Change::Failed(Box::new(seen.unwrap()))
+    };
+    let group = |error| Fingerprint::of("a", Outcome::Error, Some(error)).unwrap();
+    let (often, once, never) = (group("often"), group("once"), group("never"));
+    let now = leader.now;
+    // Several in one batch, some of one bucket, and the same bucket again in another batch.
+    leader.commit(vec![seen("often", now), seen("often", now - BUCKET), seen("often", now)]).await;
+    leader.commit(vec![seen("often", now), seen("once", now - BUCKET * 11)]).await;
+    leader.commit(vec![seen("often", now - Duration::from_secs(30 * 3600))]).await;
+    let hour = Window::of(Duration::from_secs(3600), now).unwrap();
+    let trends = leader.store.failure_trends(&[once, never, often], hour).await.unwrap();
+    let told = |trends: &[Trend]| -> Vec<_> {
+        trends.iter().map(|trend| (trend.fingerprint, trend.total())).collect()
+    };
+    // In the order in which they were asked for.
+    assert_eq!(told(&trends), [(once, 1), (often, 4)]);
+    assert_eq!(trends[0].counts[1..3], [1, 0]);
+    assert_eq!(trends[1].counts[10..], [0, 1, 3]);
+    let week = Window::of(LONGEST_WINDOW, now).unwrap();
+    let trends = leader.store.failure_trends(&[often], week).await.unwrap();
+    assert_eq!((told(&trends), trends[0].counts.len()), (vec![(often, 5)], hour_steps(&week)));
+    let none = Window::of(Duration::from_secs(3600), now + Duration::from_secs(86_400)).unwrap();
+    assert_eq!(leader.store.failure_trends(&[often, once], none).await.unwrap(), []);
+    assert_eq!(leader.store.failure_trends(&[], hour).await.unwrap(), []);
+}
+
+fn hour_steps(window: &Window) -> usize {
+    usize::try_from((window.end() - window.first()) / window.buckets_per_step()).unwrap()
+}
+
+pub(super) async fn what_was_counted_over_time_goes_with_its_age_and_its_group(store: Arc<dyn Store>) {
+    let mut leader = Leader::begin(store).await;
+    let (job, began) = (leader.job_id(), leader.now);
+    leader.commit(vec![failure(&leader, job, "one"), failure(&leader, job, "another")]).await;
+    leader.pass(BUCKET);
+    leader.commit(vec![failure(&leader, job, "one")]).await;
+    let group = |error| Fingerprint::of("a", Outcome::Error, Some(error)).unwrap();
+    let groups = [group("one"), group("another")];
+    let then = Window::of(Duration::from_secs(3600), leader.now).unwrap();
+    leader.pass(BUCKETS_KEPT - BUCKET);
+    leader.commit(vec![Change::Prune { now: leader.now, limit: 100 }]).await;
+    let total = async |leader: &Leader, window| {
+        let trends = leader.store.failure_trends(&groups, window).await.unwrap();
+        trends.iter().map(Trend::total).sum::<u64>()
+    };
+    assert_eq!((leader.now, total(&leader, then).await), (began + BUCKETS_KEPT, 3));
+    // A bucket later the first ones go, one at a time if there is no more room.
+    leader.pass(BUCKET);
+    for (limit, left) in [(0, 3), (1, 2), (100, 1)] {
+        leader.commit(vec![Change::Prune { now: leader.now, limit }]).await;
+        assert_eq!(total(&leader, then).await, left, "{limit}");
+    }
+    // Of a group that is forgotten nothing is left, so that one of its name begins anew.
+    let old = failure(&leader, job, "one");
+    leader.commit(vec![old]).await;
+    let later = Window::of(Duration::from_secs(3600), leader.now).unwrap();
+    leader.pass(FORGOTTEN_AFTER);
+    leader.commit(vec![Change::Prune { now: leader.now, limit: 100 }]).await;
+    assert_eq!(leader.store.failures(began, None, 10).await.unwrap(), []);
+    assert_eq!(total(&leader, later).await + total(&leader, then).await, 0);
 }
 
 pub(super) async fn groups_that_were_not_seen_for_long_are_forgotten(store: Arc<dyn Store>) {

@@ -22,6 +22,10 @@ pub(super) async fn a_closed_session_stays_closed(store: Arc<dyn Store>) {
     leader.commit(vec![Change::CloseSession(record.id, leader.now)]).await;
     assert_eq!(store.load().await.unwrap().sessions, []);
     assert_eq!(leader.commit_one(open.clone()).await, Applied::SessionEverClosed);
+    // Also where the same batch closes it again.
+    let close = Change::CloseSession(record.id, leader.now);
+    let both = leader.commit(vec![open.clone(), close]).await;
+    assert_eq!(both, [Applied::SessionEverClosed, Applied::Done]);
     leader.pass(Duration::from_secs(1_000 * 86_400));
     leader.commit(vec![Change::Prune { now: leader.now, limit: 100 }]).await;
     let mut next = Leader::begin(Arc::clone(&store)).await;

@@ -29,6 +29,7 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
+use ganger_core::fingerprint::trend::{Trend, Window};
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
 use ganger_core::name::Kind;
@@ -125,6 +126,10 @@ impl Store for MemoryStore {
         limit: usize,
     ) -> Result<Vec<FailureGroup>, StoreError> {
         Ok(self.state().failures(since, kind, limit))
+    }
+
+    async fn failure_trends(&self, groups: &[Fingerprint], window: Window) -> Result<Vec<Trend>, StoreError> {
+        Ok(self.state().failure_trends(groups, window))
     }
 
     async fn failure(&self, fingerprint: Fingerprint) -> Result<Option<FailureGroup>, StoreError> {

@@ -55,6 +55,7 @@ impl MemoryState {
         }
         self.prune_closed_keys(now);
         self.forget_failures(now, limit);
+        self.prune_trends(now, limit);
         self.prune_minutes(now, limit);
         tallies.into_vec()
     }

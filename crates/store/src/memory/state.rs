@@ -32,9 +32,10 @@ pub struct MemoryState {
     server: String,
     /// Its leader resigned: nothing more is written in this term.
     resigned: bool,
-    /// Number of the last batch of this term, and what it came to.
+    /// Number of the last batch of this term, what it came to, and what the one before it came to.
     batch: u64,
     outcomes: Vec<Applied>,
+    before: Vec<Applied>,
     pub(super) last_seq: u64,
     pub(super) live: Table<JobId, Live>,
     pub(super) finals: Table<JobId, Final>,
@@ -60,6 +61,8 @@ pub struct MemoryState {
     pub(super) unique: Table<(Kind, String), Holder>,
     pub(super) logs: Table<(JobId, u32), String>,
     pub(super) failures: Table<Fingerprint, FailureGroup>,
+    /// How many failures of a group came in a bucket.
+    pub(super) trends: Table<(Fingerprint, i64), u64>,
     pub(super) documents: Table<(Collection, String), String>,
     pub(super) minutes: Table<(i64, QueueName, Kind), Counts>,
     /// By child and parent.
@@ -124,6 +127,7 @@ impl MemoryState {
         self.resigned = false;
         self.batch = 0;
         self.outcomes.clear();
+        self.before.clear();
         // A new leader finds them final.
         self.elsewhere = Table::default();
         self.term
@@ -198,6 +202,9 @@ impl MemoryState {
             if batch.number == self.batch && batch.number > 0 {
                 return Ok(self.outcomes.clone());
             }
+            if batch.number > 0 && batch.number + 1 == self.batch {
+                return Ok(self.before.clone());
+            }
             if batch.number != self.batch + 1 {
                 return Err(CommitError::Refused(refusal::number(batch.number, self.batch)));
             }
@@ -210,7 +217,7 @@ impl MemoryState {
                 self.keep();
                 if current {
                     self.batch = batch.number;
-                    self.outcomes.clone_from(&outcomes);
+                    self.before = std::mem::replace(&mut self.outcomes, outcomes.clone());
                 }
                 Ok(outcomes)
             }
@@ -252,6 +259,7 @@ impl MemoryState {
         self.unique.commit();
         self.logs.commit();
         self.failures.commit();
+        self.trends.commit();
         self.documents.commit();
         self.minutes.commit();
         self.edges.commit();
@@ -276,6 +284,7 @@ impl MemoryState {
         self.unique.roll_back();
         self.logs.roll_back();
         self.failures.roll_back();
+        self.trends.roll_back();
         self.documents.roll_back();
         self.minutes.roll_back();
         self.edges.roll_back();

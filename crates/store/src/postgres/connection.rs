@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::time::Duration;
 
 use futures::future::try_join_all;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, CancelToken, Client, Statement};
@@ -24,9 +25,12 @@ pub(super) const ANSWER: Duration = Duration::from_secs(10);
 const OLDEST_SERVER: i32 = 130_000;
 
 /// Settings of a connection that writes. Its statements find rows by their keys, whatever the planner believes about the
-/// size of a table: a plan made while it was empty must not be a scan when it is not. A transaction whose client is
+/// size of a table: a plan made while it was empty must not be a scan when it is not. An index can be walked from end to end,
+/// too, and that is what looks best for a table that was empty when it was last analysed: each job that is there, against each of the batch.
+/// What goes by bitmaps cannot be without a condition. A transaction whose client is
 /// silent must not hold its locks for long, nor wait for ever for those of others.
-const WRITER: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off; \
+pub(super) const WRITER: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
+    SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_hashjoin = off; \
     SET enable_mergejoin = off; SET jit = off; SET idle_in_transaction_session_timeout = '5s'; \
     SET lock_timeout = '8s'; SET statement_timeout = '30s'; SET search_path = ''";
 /// Settings of a connection for the election, and for administration.
@@ -69,26 +73,15 @@ impl Connector {
         self.open(PLAIN, statements).await
     }
 
+    /// Opens a connection as it comes, which keeps nothing in its session.
+    pub(super) async fn bare(&self) -> Result<Connection, StoreError> {
+        self.open("", &[]).await
+    }
+
     async fn open(&self, settings: &str, statements: &[Sql]) -> Result<Connection, StoreError> {
         let connecting = async {
-            let (client, mut connection) = self.address.config.connect(self.tls.clone()).await?;
-            let task = tokio::spawn(async move {
-                // Bounded by the connection: it ends when the client is dropped or the server is gone. The driver by itself
-                // would tell an operator of every notice.
-                loop {
-                    match poll_fn(|context| connection.poll_message(context)).await {
-                        Some(Ok(AsyncMessage::Notice(notice))) => {
-                            tracing::debug!("the database remarks: {notice}");
-                        }
-                        Some(Ok(_)) => {}
-                        Some(Err(error)) => {
-                            tracing::debug!(%error, "a connection to the database is lost");
-                            return;
-                        }
-                        None => return,
-                    }
-                }
-            });
+            let (client, connection) = self.address.config.connect(self.tls.clone()).await?;
+            let task = tokio::spawn(attend(connection));
             let mut opened = Connection { client, task: task.abort_handle(), prepared: HashMap::new() };
             opened.client.batch_execute(settings).await?;
             opened.prepare(statements).await?;
@@ -135,6 +128,26 @@ impl Connector {
         self.check(&connection.client).await?;
         migrate::prepare(&connection.client).await?;
         Ok(connection)
+    }
+}
+
+/// Carries what goes over a connection. Bounded by it: this ends when the client is dropped or the server is gone. The driver by
+/// itself would tell an operator of every notice, and the pool of every connection; whoever needs one says what came of it.
+pub(super) async fn attend<S, T>(mut connection: tokio_postgres::Connection<S, T>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    loop {
+        match poll_fn(|context| connection.poll_message(context)).await {
+            Some(Ok(AsyncMessage::Notice(notice))) => tracing::debug!("the database remarks: {notice}"),
+            Some(Ok(_)) => {}
+            Some(Err(error)) => {
+                tracing::debug!(%error, "a connection to the database is lost");
+                return;
+            }
+            None => return,
+        }
     }
 }
 

@@ -6,16 +6,17 @@ use tokio::time::timeout;
 use super::connection::{ANSWER, Connection, Connector};
 use super::error::Failure;
 use super::sql::{self, Sql};
-use super::{danger, url};
+use super::{danger, pooler, url};
 use crate::inspect::{Clocks, PgReport, TRIES, Times};
 use crate::store::StoreError;
 
 /// Looks at the database at this address.
 ///
 /// # Errors
-/// It cannot be reached, is too old, or does not answer.
+/// It cannot be reached, is too old, is behind a pooler that does not keep sessions, or does not answer.
 pub async fn inspect(url: &str, clocks: Clocks<'_>) -> Result<PgReport, StoreError> {
     let connector = Connector::new(url)?;
+    pooler::refuse(&connector).await?;
     let connection = connector.plain(&[]).await?;
     connector.check(&connection.client).await?;
     let looking = timeout(ANSWER * 3, look(&connection, clocks));

@@ -80,6 +80,11 @@ impl Known {
         Ok(Known { term, leases, open, largest, days })
     }
 
+    /// Whether the days on which jobs of a batch finish have tables.
+    pub(super) fn has_days(&self, batch: &Batch) -> bool {
+        finished_days(batch).all(|day| self.days.contains(&day))
+    }
+
     /// Makes the tables of the days on which jobs of a batch finish, and a few ahead, where one is missing.
     pub(super) async fn make_days(&mut self, connection: &Connection, batch: &Batch) -> Result<(), Failure> {
         let mut missing: Vec<i32> = finished_days(batch).filter(|day| !self.days.contains(day)).collect();

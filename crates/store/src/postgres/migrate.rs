@@ -10,6 +10,7 @@ use tokio_postgres::Client;
 
 use super::connection::Connector;
 use super::error::{Failure, plain};
+use super::pooler;
 use crate::schema::{self, Migration};
 use crate::store::StoreError;
 
@@ -68,6 +69,24 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0008_effect_marks.up.sql"),
         down: include_str!("migrations/0008_effect_marks.down.sql"),
     },
+    Migration {
+        version: 9,
+        name: "total_times",
+        up: include_str!("migrations/0009_total_times.up.sql"),
+        down: include_str!("migrations/0009_total_times.down.sql"),
+    },
+    Migration {
+        version: 10,
+        name: "failure_trends",
+        up: include_str!("migrations/0010_failure_trends.up.sql"),
+        down: include_str!("migrations/0010_failure_trends.down.sql"),
+    },
+    Migration {
+        version: 11,
+        name: "plain_answers",
+        up: include_str!("migrations/0011_plain_answers.up.sql"),
+        down: include_str!("migrations/0011_plain_answers.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.
@@ -92,7 +111,9 @@ pub async fn status(url: &str) -> Result<Status, StoreError> {
 /// If the database cannot be reached, is newer than this binary, or a migration fails; then the schema stays where the
 /// last whole migration brought it.
 pub async fn up(url: &str, to: Option<u32>) -> Result<u32, StoreError> {
-    climb(&Connector::new(url)?, to.unwrap_or_else(latest)).await
+    let connector = Connector::new(url)?;
+    pooler::refuse(&connector).await?;
+    climb(&connector, to.unwrap_or_else(latest)).await
 }
 
 /// Takes a database back to a version. Data that only later versions can hold is lost; version 0 is empty. Returns the
@@ -101,7 +122,9 @@ pub async fn up(url: &str, to: Option<u32>) -> Result<u32, StoreError> {
 /// # Errors
 /// As for [`up`].
 pub async fn down(url: &str, to: u32) -> Result<u32, StoreError> {
-    let connection = Connector::new(url)?.migrator().await?;
+    let connector = Connector::new(url)?;
+    pooler::refuse(&connector).await?;
+    let connection = connector.migrator().await?;
     let client = &connection.client;
     let from = known_version(client).await?;
     for migration in MIGRATIONS.iter().rev().filter(|m| m.version > to && m.version <= from) {

@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 use futures::{TryStreamExt, pin_mut};
 use ganger_core::change::{Applied, Batch};
 use ganger_core::limits;
-use ganger_core::minutes::Counts;
+use ganger_core::minutes::{Counts, Spread};
 use ganger_core::timeline::{Span, Timeline};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::error::Failure;
-use super::pipeline::{Pipeline, param};
+use super::pipeline::{Param, Pipeline, param};
 use super::{readers, sql};
 
 /// Adds what a batch counts for.
@@ -21,10 +21,15 @@ pub(super) fn add<'a>(
     batch: &'a Batch,
     answers: &[Applied],
 ) -> Result<(), Failure> {
-    let buckets = batch.counted.settled(&batch.changes, answers);
-    if buckets.is_empty() {
-        return Ok(());
+    match columns(batch, answers) {
+        (params, true) => pipeline.add(sql::ADD_MINUTES, params).map(drop),
+        (_, false) => Ok(()),
     }
+}
+
+/// The parameters that say what a batch counts for, and whether it does for anything.
+pub(super) fn columns<'a>(batch: &'a Batch, answers: &[Applied]) -> (Vec<Param<'a>>, bool) {
+    let buckets = batch.counted.settled(&batch.changes, answers);
     let texts = |text: &dyn Fn(&Counts) -> String| {
         param(buckets.iter().map(|bucket| text(&bucket.counts)).collect::<Vec<String>>())
     };
@@ -35,8 +40,9 @@ pub(super) fn add<'a>(
         texts(&|counts| array(&counts.numbers().map(signed))),
         texts(&|counts| array(counts.wait.trimmed())),
         texts(&|counts| array(counts.run.trimmed())),
+        texts(&|counts| array(&total(&counts.total))),
     ];
-    pipeline.add(sql::ADD_MINUTES, params).map(drop)
+    (params, !buckets.is_empty())
 }
 
 /// Folds the buckets of a span.
@@ -66,7 +72,16 @@ fn counts(row: &Row) -> Result<Counts, Failure> {
         let counts: Vec<i64> = row.try_get(place)?;
         Ok(counts.into_iter().map(|count| u32::try_from(count).unwrap_or(u32::MAX)).collect())
     };
-    Ok(Counts::from_parts(&numbers, &spread(4)?, &spread(5)?))
+    let sum_us = row.try_get::<_, Vec<i64>>(6)?.first().copied().map_or(0, i64::cast_unsigned);
+    let total = Spread::from_parts(sum_us, spread(6)?.get(1..).unwrap_or_default());
+    Ok(Counts::from_parts(&numbers, &spread(4)?, &spread(5)?, total))
+}
+
+/// The sum, and then the counts; nothing of nothing.
+fn total(spread: &Spread) -> Vec<i64> {
+    let counts = spread.trimmed();
+    let sum = (!counts.is_empty()).then(|| signed(spread.sum_us));
+    sum.into_iter().chain(counts.iter().map(|count| i64::from(*count))).collect()
 }
 
 /// As many as a number of the database can hold.

@@ -19,8 +19,10 @@ mod live;
 pub mod migrate;
 mod minutes;
 mod options;
+mod order;
 mod pipeline;
 mod plan;
+mod pooler;
 mod readers;
 mod reads;
 mod removal;
@@ -28,6 +30,7 @@ mod row;
 mod scratch;
 mod sql;
 mod tls;
+mod transaction;
 mod url;
 mod watch;
 mod writer;
@@ -40,6 +43,7 @@ use async_trait::async_trait;
 use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Snapshot};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
+use ganger_core::fingerprint::trend::{Trend, Window};
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
 use ganger_core::name::Kind;
@@ -105,9 +109,11 @@ impl PgStore {
     /// Opens the store, and migrates its schema if asked to.
     ///
     /// # Errors
-    /// If the database cannot be reached, is older than PostgreSQL 13, or has a schema that is newer than this binary.
+    /// If the database cannot be reached, is older than PostgreSQL 13, is behind a pooler that does not keep sessions, or has a
+    /// schema that is newer than this binary.
     pub async fn connect(options: &PgOptions) -> Result<PgStore, StoreError> {
         let connector = Connector::new(&options.url)?;
+        pooler::refuse(&connector).await?;
         if options.migrate {
             migrate::climb(&connector, migrate::latest()).await?;
         } else {
@@ -172,6 +178,10 @@ impl Store for PgStore {
         limit: usize,
     ) -> Result<Vec<FailureGroup>, StoreError> {
         self.0.readers.read(async |db| reads::failures(db, since, kind, limit).await).await
+    }
+
+    async fn failure_trends(&self, groups: &[Fingerprint], window: Window) -> Result<Vec<Trend>, StoreError> {
+        self.0.readers.read(async |db| reads::failure_trends(db, groups, window).await).await
     }
 
     async fn failure(&self, fingerprint: Fingerprint) -> Result<Option<FailureGroup>, StoreError> {
@@ -302,4 +312,10 @@ fn danger(name: &str, setting: &str) -> Option<String> {
         _ => return None,
     };
     Some(format!("the database runs with {name} = {setting}: {lost}; set {how}"))
+}
+
+/// See [`crate::testing::writer`].
+#[cfg(feature = "testing")]
+pub(crate) fn writer_for_tests() -> (&'static str, Vec<(&'static str, &'static str)>) {
+    (connection::WRITER, sql::WRITES.iter().map(|sql| (sql.name, sql.text)).collect())
 }

@@ -1,9 +1,12 @@
 //! Statements sent one after the other without waiting for answers: one round trip for all of them.
 
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
+use futures::TryStreamExt;
 use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -25,6 +28,26 @@ type Step<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 pub(super) struct Pipeline<'a> {
     connection: &'a Connection,
     steps: Vec<Step<'a>>,
+    /// The end of a transaction that is one statement, which says nothing of its own when it commits.
+    stroke: Option<Arc<AtomicBool>>,
+}
+
+/// Which failure leaves open whether a transaction was committed.
+pub(super) enum Commit {
+    /// That of the statement of this place, which is COMMIT.
+    Place(usize),
+    /// Any, once the only statement is known to have been executed.
+    Executed(Arc<AtomicBool>),
+}
+
+impl Commit {
+    /// Whether a failure in this place is one of the commit itself.
+    pub(super) fn is_at(&self, place: usize) -> bool {
+        match self {
+            Commit::Place(commit) => place == *commit,
+            Commit::Executed(executed) => executed.load(Ordering::Relaxed),
+        }
+    }
 }
 
 /// Boxes a parameter.
@@ -34,15 +57,19 @@ pub(super) fn param<'a>(value: impl ToSql + Sync + Send + 'a) -> Param<'a> {
 
 impl<'a> Pipeline<'a> {
     pub(super) fn new(connection: &'a Connection) -> Pipeline<'a> {
-        Pipeline { connection, steps: Vec::new() }
+        Pipeline { connection, steps: Vec::new(), stroke: None }
     }
 
     pub(super) fn connection(&self) -> &'a Connection {
         self.connection
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.steps.len()
+    /// Where its transaction is committed.
+    pub(super) fn commit(&self) -> Commit {
+        match &self.stroke {
+            Some(executed) => Commit::Executed(Arc::clone(executed)),
+            None => Commit::Place(self.steps.len().saturating_sub(1)),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -59,6 +86,29 @@ impl<'a> Pipeline<'a> {
             client.query(&statement, &params).await
         }));
         Ok(self.steps.len() - 1)
+    }
+
+    /// Adds a prepared statement that is a transaction of its own, and everything that is sent.
+    pub(super) fn stroke(&mut self, sql: Sql, params: Vec<Param<'a>>) -> Result<(), Failure> {
+        let statement = self.connection.statement(sql)?.clone();
+        let client = &self.connection.client;
+        let executed = Arc::new(AtomicBool::new(false));
+        self.stroke = Some(Arc::clone(&executed));
+        self.steps.push(Box::pin(async move {
+            let params = params.iter().map(|param| &**param as &(dyn ToSql + Sync));
+            let mut rows = pin!(client.query_raw(&statement, params).await?);
+            loop {
+                let row = rows.as_mut().try_next().await;
+                // The server counts rows when a statement is done, and commits after that.
+                executed.store(rows.rows_affected().is_some(), Ordering::Relaxed);
+                match row {
+                    Ok(Some(_)) => {}
+                    Ok(None) => return Ok(Vec::new()),
+                    Err(error) => return Err(error),
+                }
+            }
+        }));
+        Ok(())
     }
 
     /// Adds something else that is sent when it is first polled.

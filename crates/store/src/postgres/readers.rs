@@ -2,10 +2,16 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
-use tokio_postgres::IsolationLevel;
+use deadpool_postgres::{
+    ClientWrapper, Connect, Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError,
+    RecyclingMethod, Runtime,
+};
+use futures::future::BoxFuture;
+use tokio::task::JoinHandle;
+use tokio_postgres::{Client, Config, Error, IsolationLevel};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::connection::{ANSWER, CONNECT, Connector};
+use super::connection::{ANSWER, CONNECT, Connector, attend};
 use super::error::{Failure, plain};
 use crate::store::StoreError;
 
@@ -26,14 +32,20 @@ pub(super) type Snapshot<'a> = deadpool_postgres::Transaction<'a>;
 impl Readers {
     /// Opens nothing yet.
     pub(super) fn new(connector: &Connector, count: usize) -> Result<Readers, StoreError> {
-        let manager = Manager::from_config(
+        let manager = Manager::from_connect(
             connector.address.config.clone(),
-            connector.tls.clone(),
+            Dial(connector.tls.clone()),
             ManagerConfig { recycling_method: RecyclingMethod::Fast },
         );
+        // The pool would find out by itself, and warn an operator of what it then mends.
+        let open = Hook::sync_fn(|client: &mut ClientWrapper, _| match client.is_closed() {
+            true => Err(HookError::message("it is closed")),
+            false => Ok(()),
+        });
         let pool = Pool::builder(manager)
             .max_size(count.max(1))
             .runtime(Runtime::Tokio1)
+            .pre_recycle(open)
             .wait_timeout(Some(TURN))
             .create_timeout(Some(CONNECT))
             .recycle_timeout(Some(ANSWER))
@@ -97,6 +109,19 @@ impl Readers {
                 return plain(operation, error);
             }
             StoreError::Unavailable(format!("{operation}: {error}"))
+        })
+    }
+}
+
+/// Connects for the pool, as everywhere else.
+struct Dial(MakeRustlsConnect);
+
+impl Connect for Dial {
+    fn connect(&self, config: &Config) -> BoxFuture<'_, Result<(Client, JoinHandle<()>), Error>> {
+        let (tls, config) = (self.0.clone(), config.clone());
+        Box::pin(async move {
+            let (client, connection) = config.connect(tls).await?;
+            Ok((client, tokio::spawn(attend(connection))))
         })
     }
 }

@@ -6,6 +6,7 @@ use futures::{TryStreamExt, pin_mut};
 use ganger_core::change::{AttemptRecord, KeyClosure, Snapshot, Tally};
 use ganger_core::dependency::{self, Edge};
 use ganger_core::document::Collection;
+use ganger_core::fingerprint::trend::{Trend, Window};
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
 use ganger_core::job::State;
@@ -198,6 +199,24 @@ pub(super) async fn failures(
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let kind = kind.map(Kind::as_str);
     query(db, sql::LIST_FAILURES, &[&since.0, &kind, &limit]).await?.iter().map(failure_group).collect()
+}
+
+/// How often the failures of groups came in the steps of a window.
+pub(super) async fn failure_trends(
+    db: &readers::Snapshot<'_>,
+    groups: &[Fingerprint],
+    window: Window,
+) -> Result<Vec<Trend>, Failure> {
+    let names: Vec<i64> = groups.iter().map(|group| group.0.cast_signed()).collect();
+    let (first, end, buckets) = (window.first(), window.end(), window.buckets_per_step());
+    let mut counted: HashMap<Fingerprint, Vec<(i64, u64)>> = HashMap::new();
+    for found in query(db, sql::LIST_FAILURE_TRENDS, &[&names, &first, &end, &buckets]).await? {
+        let group = Fingerprint(found.try_get::<_, i64>(0)?.cast_unsigned());
+        let count = found.try_get::<_, i64>(2)?.cast_unsigned();
+        counted.entry(group).or_default().push((found.try_get(1)?, count));
+    }
+    let trend = |group: &Fingerprint| window.trend(*group, counted.remove(group)?);
+    Ok(groups.iter().filter_map(trend).collect())
 }
 
 /// One group of failures.

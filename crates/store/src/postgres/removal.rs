@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ganger_core::change::Tally;
+use ganger_core::fingerprint::trend::{BUCKETS_KEPT, bucket_of};
 use ganger_core::fingerprint::{FORGOTTEN_AFTER, GROUPS};
 use ganger_core::job::State;
 use ganger_core::limits;
@@ -74,7 +75,10 @@ pub(super) async fn prune(
     pipeline.add(sql::PRUNE_UNIQUE_KEYS, vec![param(now.0), param(rows)])?;
     pipeline.add(sql::PRUNE_CLOSED_KEYS, vec![param(now.0)])?;
     let most = i64::try_from(GROUPS).unwrap_or(i64::MAX);
-    pipeline.add(sql::FORGET_FAILURES, vec![param((now - FORGOTTEN_AFTER).0), param(rows), param(most)])?;
+    for forget in [sql::FORGET_FAILURE_TRENDS, sql::FORGET_FAILURES] {
+        pipeline.add(forget, vec![param((now - FORGOTTEN_AFTER).0), param(rows), param(most)])?;
+    }
+    pipeline.add(sql::PRUNE_FAILURE_TRENDS, vec![param(bucket_of(now - BUCKETS_KEPT)), param(rows)])?;
     let kept = minute_of(now - limits::MINUTES_KEPT);
     pipeline.add(sql::PRUNE_MINUTES, vec![param(kept), param(rows)])?;
     pipeline.add(sql::PRUNE_COUNTERS, vec![param(day_of(now).saturating_sub(EMPTY_DAYS))])?;

@@ -19,6 +19,7 @@ macro_rules! statements {
 }
 
 statements! {
+    ADD_FAILURE_TRENDS = "add_failure_trends",
     ADD_FAILURES = "add_failures",
     ADD_MINUTES = "add_minutes",
     ADVANCE_BATCH = "advance_batch",
@@ -52,10 +53,12 @@ statements! {
     FIND_FAILURE = "find_failure",
     FIND_LOG = "find_log",
     FIND_PAYLOADS = "find_payloads",
+    FORGET_FAILURE_TRENDS = "forget_failure_trends",
     FORGET_FAILURES = "forget_failures",
     FORGET_JOBS = "forget_jobs",
     FORGET_OCCURRENCES = "forget_occurrences",
     FORGET_SESSIONS = "forget_sessions",
+    IDENTIFY_SESSION = "identify_session",
     INSERT_ASSIGNMENTS = "insert_assignments",
     INSERT_EDGES = "insert_edges",
     INSERT_JOBS = "insert_jobs",
@@ -77,6 +80,7 @@ statements! {
     LIST_COMPLETED = "list_completed",
     LIST_DAYS = "list_days",
     LIST_DOCUMENTS = "list_documents",
+    LIST_FAILURE_TRENDS = "list_failure_trends",
     LIST_FAILURES = "list_failures",
     LIST_MINUTES = "list_minutes",
     LIST_PARENTS = "list_parents",
@@ -109,6 +113,7 @@ statements! {
     PRUNE_ANSWERS = "prune_answers",
     PRUNE_CLOSED_KEYS = "prune_closed_keys",
     PRUNE_COUNTERS = "prune_counters",
+    PRUNE_FAILURE_TRENDS = "prune_failure_trends",
     PRUNE_MINUTES = "prune_minutes",
     PRUNE_UNIQUE_KEYS = "prune_unique_keys",
     PUT_ANSWERS = "put_answers",
@@ -140,6 +145,7 @@ statements! {
     SETTLE_COMPLETED = "settle_completed",
     SETTLE_EDGES = "settle_edges",
     SHOW_LEADER = "show_leader",
+    SUBMIT_BATCH = "submit_batch",
     SWEEP_TRACES = "sweep_traces",
     TAKE_INBOX = "take_inbox",
     TAKE_MARKS = "take_marks",
@@ -150,6 +156,7 @@ statements! {
 
 /// What the connection that writes batches needs, prepared when it opens so that no batch waits for it.
 pub(super) const WRITES: &[Sql] = &[
+    ADD_FAILURE_TRENDS,
     ADD_FAILURES,
     ADD_MINUTES,
     ADVANCE_BATCH,
@@ -169,6 +176,7 @@ pub(super) const WRITES: &[Sql] = &[
     END_SWEEP,
     EXPECT_LEASABLE,
     EXPECT_NO_FINALS,
+    FORGET_FAILURE_TRENDS,
     FORGET_FAILURES,
     FORGET_JOBS,
     FORGET_OCCURRENCES,
@@ -203,6 +211,7 @@ pub(super) const WRITES: &[Sql] = &[
     PRUNE_ANSWERS,
     PRUNE_CLOSED_KEYS,
     PRUNE_COUNTERS,
+    PRUNE_FAILURE_TRENDS,
     PRUNE_MINUTES,
     PRUNE_UNIQUE_KEYS,
     PUT_ANSWERS,
@@ -223,6 +232,7 @@ pub(super) const WRITES: &[Sql] = &[
     SET_STANDINGS,
     SETTLE_COMPLETED,
     SETTLE_EDGES,
+    SUBMIT_BATCH,
     SWEEP_TRACES,
     TAKE_INBOX,
     TAKE_MARKS,

@@ -71,6 +71,11 @@ impl Address {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             bad(&cause.unwrap_or_else(|| error.to_string()))
         })?;
+        // The driver has no default, and would find out each time that it connects.
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            return Err(bad("it names no host; write postgres://USER@HOST/DATABASE, or for a socket \
+                 postgres://USER@/DATABASE?host=/DIRECTORY"));
+        }
         let mut trust = trust.unwrap_or(Trust::Prefer);
         if trust == Trust::Require && root.is_some() {
             trust = Trust::VerifyCa;
@@ -144,6 +149,17 @@ mod tests {
         assert_eq!(Address::parse("postgres://db/jobs").unwrap().trust, Trust::Prefer);
         let named = Address::parse("postgres://db/jobs?sslmode=require&sslrootcert=ca.pem").unwrap();
         assert_eq!(named.trust, Trust::VerifyCa);
+    }
+
+    #[test]
+    fn an_address_says_where_the_database_is_also_if_that_is_a_socket() {
+        for url in ["postgres://", "postgres:///jobs", "postgres://me:secret@/jobs?sslmode=disable"] {
+            let error = Address::parse(url).unwrap_err().to_string();
+            assert!(error.contains("names no host; write postgres://"), "{error}");
+        }
+        for url in ["postgres://me@/jobs?host=/run/postgresql", "postgres://me@/jobs?hostaddr=127.0.0.1"] {
+            assert!(Address::parse(url).is_ok(), "{url}");
+        }
     }
 
     #[test]

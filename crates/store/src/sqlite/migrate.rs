@@ -70,6 +70,18 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0009_effect_marks.up.sql"),
         down: include_str!("migrations/0009_effect_marks.down.sql"),
     },
+    Migration {
+        version: 10,
+        name: "total_times",
+        up: include_str!("migrations/0010_total_times.up.sql"),
+        down: include_str!("migrations/0010_total_times.down.sql"),
+    },
+    Migration {
+        version: 11,
+        name: "failure_trends",
+        up: include_str!("migrations/0011_failure_trends.up.sql"),
+        down: include_str!("migrations/0011_failure_trends.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use ganger_core::change::{Applied, Batch};
 use ganger_core::limits;
-use ganger_core::minutes::Counts;
+use ganger_core::minutes::{Counts, Spread};
 use ganger_core::timeline::{Span, Timeline};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -22,11 +22,12 @@ pub(super) fn add(conn: &Connection, batch: &Batch, answers: &[Applied]) -> Resu
     let mut put = conn.prepare_cached(sql::ADD_MINUTES)?;
     for bucket in buckets.iter() {
         let (queue, kind) = (bucket.queue.as_str(), bucket.kind.as_str());
-        let before: Option<Vec<u8>> =
-            find.query_row((minute, queue, kind), |found| found.get(0)).optional()?;
-        let mut counts = before.map_or_else(|| Ok(Counts::default()), |bytes| decode(&bytes))?;
+        let before: Option<(Vec<u8>, Vec<u8>)> =
+            find.query_row((minute, queue, kind), |found| Ok((found.get(0)?, found.get(1)?))).optional()?;
+        let mut counts =
+            before.map_or_else(|| Ok(Counts::default()), |(counts, total)| decode(&counts, &total))?;
         counts.add(&bucket.counts);
-        put.execute((minute, queue, kind, encode(&counts)))?;
+        put.execute((minute, queue, kind, encode(&counts), encode_total(&counts.total)))?;
     }
     Ok(())
 }
@@ -43,7 +44,8 @@ pub(super) fn timeline(conn: &Connection, span: &Span) -> Result<Timeline, Failu
     while let Some(found) = rows.next()? {
         let (queue, kind) =
             (row::text(found, 1)?.unwrap_or_default(), row::text(found, 2)?.unwrap_or_default());
-        let counts = decode(found.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?)?;
+        let bytes = |place| found.get_ref(place)?.as_blob().map_err(rusqlite::Error::from);
+        let counts = decode(bytes(3)?, bytes(4)?)?;
         if let ControlFlow::Break(()) = timeline.add(found.get(0)?, queue, kind, &counts) {
             break;
         }
@@ -58,30 +60,52 @@ fn encode(counts: &Counts) -> Vec<u8> {
         push(&mut bytes, number);
     }
     for spread in [&counts.wait, &counts.run] {
-        let counts = spread.trimmed();
-        push(&mut bytes, counts.len() as u64);
-        counts.iter().for_each(|count| push(&mut bytes, u64::from(*count)));
+        push_spread(&mut bytes, spread);
     }
     bytes
 }
 
-fn decode(bytes: &[u8]) -> Result<Counts, Failure> {
-    let mut rest = bytes;
-    read(&mut rest).ok_or_else(|| Failure::unreadable("the counts of a minute", format!("{bytes:?}")))
+/// Of nothing there are no bytes: so are the rows of minutes in which it was not counted yet.
+fn encode_total(total: &Spread) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(16);
+    if !total.trimmed().is_empty() {
+        push(&mut bytes, total.sum_us);
+        push_spread(&mut bytes, total);
+    }
+    bytes
 }
 
-fn read(rest: &mut &[u8]) -> Option<Counts> {
+fn decode(counts: &[u8], total: &[u8]) -> Result<Counts, Failure> {
+    let read = || {
+        let (mut counts, mut total) = (counts, total);
+        let total = if total.is_empty() { Spread::default() } else { read_total(&mut total)? };
+        read(&mut counts, total)
+    };
+    read().ok_or_else(|| Failure::unreadable("the counts of a minute", format!("{counts:?} {total:?}")))
+}
+
+fn read(rest: &mut &[u8], total: Spread) -> Option<Counts> {
     let mut numbers = [0; 8];
     for number in &mut numbers {
         *number = pull(rest)?;
     }
-    let mut spreads = [Vec::new(), Vec::new()];
-    for spread in &mut spreads {
-        for _ in 0..pull(rest)?.min(64) {
-            spread.push(u32::try_from(pull(rest)?).ok()?);
-        }
-    }
-    rest.is_empty().then(|| Counts::from_parts(&numbers, &spreads[0], &spreads[1]))
+    let (wait, run) = (pull_spread(rest)?, pull_spread(rest)?);
+    rest.is_empty().then(|| Counts::from_parts(&numbers, &wait, &run, total))
+}
+
+fn read_total(rest: &mut &[u8]) -> Option<Spread> {
+    let (sum_us, counts) = (pull(rest)?, pull_spread(rest)?);
+    rest.is_empty().then(|| Spread::from_parts(sum_us, &counts))
+}
+
+fn push_spread(bytes: &mut Vec<u8>, spread: &Spread) {
+    let counts = spread.trimmed();
+    push(bytes, counts.len() as u64);
+    counts.iter().for_each(|count| push(bytes, u64::from(*count)));
+}
+
+fn pull_spread(rest: &mut &[u8]) -> Option<Vec<u32>> {
+    (0..pull(rest)?.min(64)).map(|_| u32::try_from(pull(rest)?).ok()).collect()
 }
 
 fn push(bytes: &mut Vec<u8>, mut number: u64) {
@@ -115,13 +139,18 @@ mod tests {
         for micros in [0, 251, 5_000, u64::MAX / 2] {
             counts.wait.observe(micros);
             counts.run.observe(micros * 2);
+            counts.total.observe(micros / 3);
         }
         for counts in [Counts::default(), counts] {
-            let bytes = encode(&counts);
-            assert_eq!(decode(&bytes).ok(), Some(counts));
-            assert!(decode(&bytes[..bytes.len() - 1]).is_err());
-            assert!(decode(&[&bytes[..], &[0]].concat()).is_err());
+            let (bytes, total) = (encode(&counts), encode_total(&counts.total));
+            assert!(decode(&bytes[..bytes.len() - 1], &total).is_err());
+            assert!(decode(&[&bytes[..], &[0]].concat(), &total).is_err());
+            assert!(decode(&bytes, &[&total[..], &[0]].concat()).is_err());
+            if let Some((_, less)) = total.split_last().filter(|(_, less)| !less.is_empty()) {
+                assert!(decode(&bytes, less).is_err());
+            }
+            assert_eq!(decode(&bytes, &total).ok(), Some(counts));
         }
-        assert!(encode(&Counts::default()).len() == 10);
+        assert!(encode(&Counts::default()).len() == 10 && encode_total(&Spread::default()).is_empty());
     }
 }

@@ -37,6 +37,7 @@ use ganger_core::change::{Applied, AttemptRecord, Batch, LivePage, LiveQuery, Sn
 use ganger_core::dependency::Edge;
 use ganger_core::disk::Disk;
 use ganger_core::document::Collection;
+use ganger_core::fingerprint::trend::{Trend, Window};
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
 use ganger_core::name::Kind;
@@ -177,6 +178,11 @@ impl Store for SqliteStore {
     ) -> Result<Vec<FailureGroup>, StoreError> {
         let kind = kind.cloned();
         self.readers.read(move |conn| reads::failures(conn, since, kind.as_ref(), limit)).await
+    }
+
+    async fn failure_trends(&self, groups: &[Fingerprint], window: Window) -> Result<Vec<Trend>, StoreError> {
+        let groups = groups.to_vec();
+        self.readers.read(move |conn| reads::failure_trends(conn, &groups, window)).await
     }
 
     async fn failure(&self, fingerprint: Fingerprint) -> Result<Option<FailureGroup>, StoreError> {

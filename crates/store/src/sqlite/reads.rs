@@ -3,6 +3,7 @@
 use ganger_core::change::{AttemptRecord, KeyClosure, Snapshot, Tally};
 use ganger_core::dependency::{self, Edge};
 use ganger_core::document::Collection;
+use ganger_core::fingerprint::trend::{Trend, Window};
 use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::ids::ScheduleId;
 use ganger_core::name::Kind;
@@ -209,6 +210,25 @@ pub(super) fn failures(
         groups.push(failure_group(found)?);
     }
     Ok(groups)
+}
+
+/// How often the failures of groups came in the steps of a window.
+pub(super) fn failure_trends(
+    conn: &Connection,
+    groups: &[Fingerprint],
+    window: Window,
+) -> Result<Vec<Trend>, Failure> {
+    let mut statement = conn.prepare_cached(sql::LIST_FAILURE_TRENDS)?;
+    let (first, end, buckets) = (window.first(), window.end(), window.buckets_per_step());
+    let mut trends = Vec::new();
+    for group in groups {
+        let rows = statement.query_map((group.0.cast_signed(), first, end, buckets), |found| {
+            Ok((found.get(0)?, found.get::<_, i64>(1)?.cast_unsigned()))
+        })?;
+        let counted: Vec<(i64, u64)> = rows.collect::<Result<_, _>>()?;
+        trends.extend(window.trend(*group, counted));
+    }
+    Ok(trends)
 }
 
 /// One group of failures.

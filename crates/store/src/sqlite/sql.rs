@@ -14,6 +14,7 @@ macro_rules! statements {
 
 statements! {
     ADD_COUNT = "add_count",
+    ADD_FAILURE_TRENDS = "add_failure_trends",
     ADD_FAILURES = "add_failures",
     ADD_MINUTES = "add_minutes",
     ADVANCE_BATCH = "advance_batch",
@@ -52,6 +53,7 @@ statements! {
     FIND_PAYLOAD = "find_payload",
     FIND_QUEUE = "find_queue",
     FIND_SESSION = "find_session",
+    FORGET_FAILURE_TRENDS = "forget_failure_trends",
     FORGET_FAILURES = "forget_failures",
     FORGET_OCCURRENCES = "forget_occurrences",
     FREE_UNIQUE_KEY = "free_unique_key",
@@ -67,6 +69,7 @@ statements! {
     LIST_ATTEMPTS = "list_attempts",
     LIST_CHILDREN = "list_children",
     LIST_DOCUMENTS = "list_documents",
+    LIST_FAILURE_TRENDS = "list_failure_trends",
     LIST_FAILURES = "list_failures",
     LIST_FINALS = "list_finals",
     LIST_FINALS_BY_STATE = "list_finals_by_state",
@@ -91,6 +94,7 @@ statements! {
     PAGE_JOBS = "page_jobs",
     PRUNE_ANSWERS = "prune_answers",
     PRUNE_CLOSED_KEYS = "prune_closed_keys",
+    PRUNE_FAILURE_TRENDS = "prune_failure_trends",
     PRUNE_MINUTES = "prune_minutes",
     PRUNE_UNIQUE_KEYS = "prune_unique_keys",
     PUT_ANSWER = "put_answer",

@@ -12,7 +12,7 @@
 //!   from the page cache what the disk may not have.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use ganger_core::Term;
 use ganger_core::change::{Applied, Batch, Change};
@@ -23,6 +23,7 @@ use super::counts::Counts;
 use super::error::{self, Failure};
 use super::leases::Leases;
 use super::{minutes, sql};
+use crate::seen::Seen;
 use crate::store::{CommitError, StoreError};
 use crate::{outcomes, refusal};
 
@@ -121,7 +122,7 @@ fn apply(conn: &Connection, leases: &mut Option<Leases>, term: Term, batch: &Bat
     };
     let prepared = Prepared::new(conn)?;
     let (counts, not_created) = (Counts::default(), HashSet::new());
-    let failures = BTreeMap::new();
+    let failures = Seen::default();
     let any_edge = Cell::new(None);
     let mut work = Work { conn, leases, prepared, counts, last_seq: 0, failures, not_created, any_edge };
     let mut answers = Vec::with_capacity(batch.changes.len());

@@ -13,7 +13,7 @@ use super::dir::{DataDir, Identity};
 use super::{error, transaction};
 use crate::store::{CommitError, StoreError};
 
-/// Requests that wait for the writer. The server sends one batch at a time; the rest are rare.
+/// Requests that wait for the writer. The server sends a batch or two at a time; the rest are rare.
 const WAITING: usize = 16;
 
 /// What the writer is asked for.
@@ -89,6 +89,10 @@ impl Drop for Writer {
     }
 }
 
+fn behind_doubt() -> StoreError {
+    StoreError::Unavailable("what became of the batch before it is not known yet".into())
+}
+
 fn stopped() -> StoreError {
     StoreError::Unavailable("the store's writer has stopped".into())
 }
@@ -100,23 +104,29 @@ fn run(
     mut inbox: mpsc::Receiver<Request>,
 ) {
     let mut leases = None;
-    // The log may end with a batch that was answered as unknown.
-    let mut doubtful = false;
+    // The log may end with this batch, which was answered as unknown.
+    let mut doubtful: Option<(Term, u64)> = None;
     while let Some(request) = inbox.blocking_recv() {
         // Whoever asked may be gone; what was done stays done.
         match request {
             Request::TakeOver { server, more_than, reply } => {
                 let taken = transaction::take_over(conn, &server, more_than);
-                doubtful &= taken.is_err();
+                doubtful = doubtful.filter(|_| taken.is_err());
                 let _ = reply.send(taken);
             }
             Request::Commit { term, batch, reply } => {
+                let this = (term, batch.number);
                 let committed = match identity.check() {
+                    // It was sent behind one that has to be settled first.
+                    Ok(()) if doubtful.is_some_and(|(of, number)| of == term && number < batch.number) => {
+                        let _ = reply.send(Err(CommitError::Refused(behind_doubt())));
+                        continue;
+                    }
                     Ok(()) => transaction::commit(conn, &mut leases, term, &batch),
                     Err(gone) => Err(CommitError::Refused(gone)),
                 };
-                let committed = committed.map_err(|error| still_unknown(error, doubtful));
-                doubtful = matches!(committed, Err(CommitError::Unknown(_)));
+                let committed = committed.map_err(|error| still_unknown(error, doubtful.is_some()));
+                doubtful = matches!(committed, Err(CommitError::Unknown(_))).then_some(this);
                 let _ = reply.send(committed);
                 checkpoints.after_commit(conn);
             }

@@ -32,6 +32,35 @@ pub fn live_jobs(url: &str) -> Option<u64> {
     number(url, "SELECT count(*) FROM ganger.job")
 }
 
+/// What is recorded of jobs that ended well or were cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Rows of the history.
+    pub rows: u64,
+    /// Jobs in it.
+    pub jobs: u64,
+    /// Those that succeeded at their first attempt.
+    pub at_once: u64,
+    /// As the counters have it.
+    pub counted: u64,
+    /// Assignments that are left over.
+    pub assignments: u64,
+}
+
+/// What is recorded of jobs that ended well or were cancelled.
+#[must_use]
+pub fn recorded(url: &str) -> Option<Recorded> {
+    let row = ask(
+        url,
+        "SELECT count(*), count(DISTINCT id), count(*) FILTER (WHERE state = 0 AND attempt = 1 AND lost = 0),
+            (SELECT sum(count) FROM ganger.counter), (SELECT count(*) FROM ganger.assignment)
+         FROM ganger.job_history",
+    )?;
+    let mut columns = row.split('|').map(|column| column.parse().ok());
+    let mut next = || columns.next()?;
+    Some(Recorded { rows: next()?, jobs: next()?, at_once: next()?, counted: next()?, assignments: next()? })
+}
+
 /// Live jobs with a unique key.
 #[must_use]
 pub fn unique_jobs(url: &str) -> Option<u64> {

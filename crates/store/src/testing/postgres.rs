@@ -217,13 +217,13 @@ impl Postgres {
 }
 
 /// Whom the cluster belongs to: PostgreSQL refuses to run as root.
-struct Owner {
+pub(super) struct Owner {
     /// A user and its number; nobody special if the tests do not run as root.
     user: Option<(&'static str, u32)>,
 }
 
 impl Owner {
-    fn find() -> Owner {
+    pub(super) fn find() -> Owner {
         if !rustix::process::getuid().is_root() {
             return Owner { user: None };
         }
@@ -235,13 +235,13 @@ impl Owner {
         Owner { user }
     }
 
-    fn give(&self, dir: &Path) {
+    pub(super) fn give(&self, dir: &Path) {
         if let Some((_, id)) = self.user {
             std::os::unix::fs::chown(dir, Some(id), None).expect("root can give a directory away");
         }
     }
 
-    fn command(&self, program: &Path) -> Command {
+    pub(super) fn command(&self, program: &Path) -> Command {
         let Some((user, _)) = self.user else { return Command::new(program) };
         let mut command = Command::new("setpriv");
         command.args([&format!("--reuid={user}"), "--clear-groups", "--"]).arg(program);

@@ -1,9 +1,9 @@
 //! Batches larger than those of the suite, which take other ways into the database.
 
-use ganger_core::change::{Applied, Intake, NewJob, Submitted};
-use ganger_store::{CommitError, Store};
+use ganger_core::change::{Applied, Change, Idempotency, Intake, NewJob, Submission, Submitted};
+use ganger_store::{CommitError, Store, StoreError};
 
-use crate::support::{Leader, fresh, submission};
+use crate::support::{Leader, NOW, connect, fresh, submission};
 
 /// Enough for COPY.
 const MANY: usize = 1_200;
@@ -58,4 +58,88 @@ async fn many_jobs_with_unique_keys_are_taken_in_once_each() {
     let expected = jobs.chunks(2).flat_map(|two| [Intake::Created(two[0].id), Intake::Duplicate(two[0].id)]);
     assert_eq!(answer, [Applied::Submitted(Submitted::Accepted(expected.collect()))]);
     assert_eq!(store.load().await.unwrap().jobs.len(), MANY / 2);
+}
+
+/// A trigger of that timing which fails as long as somebody wants it to.
+async fn trouble(client: &tokio_postgres::Client, timing: &str) {
+    client
+        .batch_execute(&format!(
+            "CREATE TABLE public.trouble (); \
+             CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+                 IF to_regclass('public.trouble') IS NOT NULL THEN \
+                     RAISE EXCEPTION 'trouble' USING ERRCODE = 'disk_full'; \
+                 END IF; \
+                 RETURN NULL; \
+             END $$; \
+             CREATE CONSTRAINT TRIGGER failing AFTER INSERT ON ganger.job {timing} \
+             FOR EACH ROW EXECUTE FUNCTION fail()"
+        ))
+        .await
+        .unwrap();
+}
+
+/// Before the commit the disk is full: nothing was written, and that is certain.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_submission_that_fails_before_it_commits_is_refused() {
+    let (store, url) = fresh().await;
+    let mut leader = Leader::begin(&store).await;
+    let client = connect(&url).await;
+    trouble(&client, "NOT DEFERRABLE").await;
+    let job = leader.new_job("null");
+    let refused = leader.try_commit(vec![submission(vec![job])]).await;
+    assert!(matches!(&refused, Err(CommitError::Refused(StoreError::Full(_)))), "{refused:?}");
+    client.batch_execute("DROP TABLE public.trouble").await.unwrap();
+    leader.submit(1).await;
+    assert_eq!(store.load().await.unwrap().jobs.len(), 1);
+}
+
+/// What is said while it commits may be said after it was done: it stays in doubt until it is sent again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_submission_that_fails_while_it_commits_is_in_doubt_until_it_is_sent_again() {
+    let (store, url) = fresh().await;
+    let mut leader = Leader::begin(&store).await;
+    let client = connect(&url).await;
+    trouble(&client, "DEFERRABLE INITIALLY DEFERRED").await;
+    let job = leader.new_job("null");
+    for _ in 0..2 {
+        let unknown = leader.try_commit(vec![submission(vec![job.clone()])]).await;
+        assert!(matches!(&unknown, Err(CommitError::Unknown(_))), "{unknown:?}");
+    }
+    client.batch_execute("DROP TABLE public.trouble").await.unwrap();
+    leader.submit_all(vec![job]).await;
+    assert_eq!(store.load().await.unwrap().jobs.len(), 1);
+}
+
+/// Submissions with keys and first leases: as many transactions as batches, and nothing read before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_submission_with_its_key_and_its_lease_is_one_statement() {
+    let (store, url) = fresh().await;
+    let mut leader = Leader::begin(&store).await;
+    let client = connect(&url).await;
+    // Told after each statement of the client that wrote, and before the next one.
+    client
+        .batch_execute(
+            "CREATE TABLE public.seen (at timestamptz, transaction xid8); \
+             CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+                 INSERT INTO public.seen VALUES (statement_timestamp(), pg_current_xact_id()); RETURN NULL; \
+             END $$; \
+             CREATE TRIGGER seen AFTER INSERT ON ganger.job EXECUTE FUNCTION see(); \
+             CREATE TRIGGER seen AFTER INSERT ON ganger.idempotency EXECUTE FUNCTION see(); \
+             CREATE TRIGGER seen AFTER INSERT ON ganger.assignment EXECUTE FUNCTION see(); \
+             CREATE TRIGGER seen AFTER UPDATE ON ganger.batch EXECUTE FUNCTION see()",
+        )
+        .await
+        .unwrap();
+    for n in 0..3 {
+        let job = leader.new_job("null");
+        let lease = Change::Assign(leader.assignment(&[job.id]));
+        let until = NOW + std::time::Duration::from_secs(60);
+        let key = Idempotency { scope: "ada".into(), key: format!("{n}"), fingerprint: [1; 32], until };
+        let submit = Change::Submit(Submission { idempotency: Some(key), inbox: None, jobs: vec![job] });
+        leader.commit(vec![submit, lease]).await;
+    }
+    let told = "SELECT count(*), count(DISTINCT at), count(DISTINCT transaction) FROM public.seen";
+    let row = client.query_one(told, &[]).await.unwrap();
+    let (writes, statements, transactions): (i64, i64, i64) = (row.get(0), row.get(1), row.get(2));
+    assert_eq!((writes, statements, transactions), (12, 3, 3));
 }

@@ -10,6 +10,8 @@ mod durability;
 mod election;
 mod enqueue;
 mod migrations;
+mod pooler;
+mod readers;
 mod retention;
 mod statements;
 mod support;

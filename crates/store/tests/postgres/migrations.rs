@@ -32,6 +32,23 @@ async fn a_schema_goes_up_and_down_and_up_again() {
     open(&url).await;
 }
 
+/// A group that was counted before there were buckets has one with the last of its failures.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_from_before_is_known_to_have_been_seen_last() {
+    let url = Postgres::shared().database().await;
+    assert_eq!(migrate::up(&url, Some(9)).await, Ok(9));
+    let client = connect(&url).await;
+    let insert = "INSERT INTO ganger.failure (fingerprint, kind, count, first_at, last_at, job, error)
+                  VALUES (-7, 'k', 12, 1, 1700000000000000, gen_random_uuid(), 'boom')";
+    client.batch_execute(insert).await.unwrap();
+    assert_eq!(migrate::up(&url, None).await, Ok(migrate::latest()));
+    let rows =
+        client.query("SELECT fingerprint, bucket, count FROM ganger.failure_trend", &[]).await.unwrap();
+    let rows: Vec<(i64, i64, i64)> = rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect();
+    assert_eq!(rows, [(-7, 5_666_666, 1)]);
+    assert_eq!(migrate::down(&url, 9).await, Ok(9));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn migrations_are_numbered_without_gaps() {
     let steps = migrate::status(&Postgres::shared().url()).await.unwrap().migrations;

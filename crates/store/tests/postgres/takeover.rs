@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ganger_core::change::{Applied, Batch, Intake, Submitted};
+use ganger_core::sending::{Sending, Verdict};
 use ganger_store::shared::{Candidate, Election, SharedStore};
 use ganger_store::testing::{Durability, Postgres};
-use ganger_store::{CommitError, PgOptions, PgStore, Store, StoreError};
+use ganger_store::{CommitError, PgOptions, PgStore, Store, StoreError, heard};
 use tokio::time::timeout;
 
 use crate::support::{Leader, connect, fresh, open, submission};
@@ -66,6 +67,99 @@ async fn a_batch_is_settled_by_sending_it_again_after_its_connection_was_lost() 
         leader.number += 1;
     }
     assert_eq!(alice.load().await.unwrap().jobs.len(), 20);
+}
+
+/// Two batches are under way when their connection is lost. Sent again as a server does, each is applied once.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_batches_are_settled_by_sending_them_again_after_their_connection_was_lost() {
+    let (alice, url) = fresh().await;
+    let mut leader = Leader::begin(&alice).await;
+    let killer = connect(&url).await;
+    let kill = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                WHERE pid <> pg_backend_pid() AND datname = current_database() AND application_name = 'ganger'";
+    let (mut doubted, mut both_stood) = (0, 0);
+    for round in 0..60 {
+        let jobs = [leader.new_job("null"), leader.new_job("null")];
+        let ids = [jobs[0].id, jobs[1].id];
+        let numbers = leader.number + 1..;
+        let batches: Vec<_> = numbers
+            .zip(jobs)
+            .map(|(number, job)| Arc::new(Batch::new(number, vec![submission(vec![job])])))
+            .collect();
+        let commit = |nth: usize| alice.commit(leader.term, Arc::clone(&batches[nth]));
+        let killing = async {
+            tokio::time::sleep(Duration::from_micros(round * 50)).await;
+            killer.query(kill, &[]).await
+        };
+        let (first, second, _) = tokio::join!(commit(0), commit(1), killing);
+        let mut sending = Sending::default();
+        for batch in &batches {
+            sending.add(batch.number);
+            assert_eq!(sending.send(), Some(batch.number));
+        }
+        sending.hear(batches[0].number, heard(&first));
+        sending.hear(batches[1].number, heard(&second));
+        doubted += u32::from(sending.is_in_doubt());
+        let mut answers = vec![first, second];
+        while !sending.is_empty() {
+            match sending.verdict() {
+                Some(Verdict::NotWritten) => {
+                    sending.add(batches[0].number);
+                    sending.add(batches[1].number);
+                }
+                Some(Verdict::Written | Verdict::SendAgain) | None => {}
+                Some(verdict @ (Verdict::TermLost | Verdict::BeginAgain)) => {
+                    panic!("{verdict:?}: {answers:?}")
+                }
+            }
+            while let Some(number) = sending.send() {
+                let nth = usize::from(number == batches[1].number);
+                both_stood += u32::from(nth == 0 && answers[1].is_ok());
+                answers[nth] = commit(nth).await;
+                sending.hear(number, heard(&answers[nth]));
+            }
+        }
+        let created = |nth: usize| Applied::Submitted(Submitted::Accepted(vec![Intake::Created(ids[nth])]));
+        assert_eq!(answers, [Ok(vec![created(0)]), Ok(vec![created(1)])]);
+        leader.number += 2;
+    }
+    assert_eq!(alice.load().await.unwrap().jobs.len(), 120);
+    println!("{doubted} pairs in doubt; {both_stood} times the second was known to stand before the first");
+}
+
+/// Nobody waits for the answers to two batches, and both are written: each is told what it came to when it is sent again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_in_doubt_is_answered_again_although_another_followed_it() {
+    let (alice, url) = fresh().await;
+    let mut leader = Leader::begin(&alice).await;
+    let looker = connect(&url).await;
+    for _ in 0..5 {
+        leader.submit(1).await;
+        let jobs = [leader.new_job("null"), leader.new_job("null")];
+        let created =
+            jobs.each_ref().map(|job| Applied::Submitted(Submitted::Accepted(vec![Intake::Created(job.id)])));
+        let numbers = [leader.number + 1, leader.number + 2];
+        let [one, two] = jobs.map(|job| vec![submission(vec![job])]);
+        let batches = [Batch::new(numbers[0], one), Batch::new(numbers[1], two)].map(Arc::new);
+        let mut commits = batches.each_ref().map(|batch| alice.commit(leader.term, Arc::clone(batch)));
+        // Sent when they are polled first. The answer may be there at once, if the machine is busy: nobody looks at it.
+        for commit in &mut commits {
+            drop(futures::poll!(commit));
+        }
+        drop(commits);
+        let last = "SELECT number FROM ganger.batch";
+        let written = async {
+            while looker.query_one(last, &[]).await.unwrap().get::<_, i64>(0) < numbers[1].cast_signed() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        timeout(LONG, written).await.expect("both are written");
+        for (batch, created) in batches.iter().zip(created) {
+            assert_eq!(alice.commit(leader.term, Arc::clone(batch)).await, Ok(vec![created]));
+        }
+        leader.number += 2;
+    }
+    assert_eq!(alice.load().await.unwrap().jobs.len(), 15);
 }
 
 /// A copy of a batch is still under way in a connection that was given up when the batch is sent again.

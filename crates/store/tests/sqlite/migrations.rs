@@ -82,6 +82,24 @@ fn final_jobs_survive_the_rebuilding_of_their_table() {
     }
 }
 
+/// A group that was counted before there were buckets has one with the last of its failures.
+#[test]
+fn a_group_from_before_is_known_to_have_been_seen_last() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(migrate::up(dir.path(), Some(10)), Ok(10));
+    let conn = rusqlite::Connection::open(dir.path().join("ganger.db")).unwrap();
+    let insert = "INSERT INTO failure (fingerprint, kind, count, first_at, last_at, job, error)
+                  VALUES (-7, 'k', 12, 1, 1700000000000000, zeroblob(16), 'boom')";
+    assert_eq!(conn.execute(insert, []), Ok(1));
+    assert_eq!(migrate::up(dir.path(), None), Ok(migrate::latest()));
+    let rows = "SELECT fingerprint, bucket, count FROM failure_trend";
+    let row: (i64, i64, i64) =
+        conn.query_row(rows, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    assert_eq!(row, (-7, 5_666_666, 1));
+    assert_eq!(migrate::down(dir.path(), 10), Ok(10));
+    assert!(!tables(dir.path()).contains(&"failure_trend".to_owned()));
+}
+
 /// Every column of every final job, and the indexes.
 fn finals(conn: &rusqlite::Connection) -> Vec<String> {
     let mut rows = conn.prepare("SELECT * FROM job_final ORDER BY id").unwrap();

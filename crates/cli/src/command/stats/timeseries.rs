@@ -14,7 +14,7 @@ use crate::output::{Cell, Paint, Style, Table, chart};
 /// Columns of a chart where nobody says how wide the terminal is.
 const CHART: usize = 60;
 
-/// What happened over time: jobs that ended or came, failures, how long jobs waited and ran.
+/// What happened over time: jobs that ended or came, failures, how long jobs waited, ran and took in all.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Counted per minute and kept for seven days. A chart begins at zero; of times it shows what 95 of 100 did not exceed.
@@ -55,6 +55,8 @@ enum MetricWord {
     Wait,
     /// How long attempts ran
     Run,
+    /// How long jobs took in all, from intake to their end
+    Total,
     /// Attempts that failed
     Failures,
     /// Jobs that came
@@ -75,6 +77,7 @@ impl MetricWord {
             MetricWord::Throughput => Metric::Throughput,
             MetricWord::Wait => Metric::Wait,
             MetricWord::Run => Metric::Run,
+            MetricWord::Total => Metric::Total,
             MetricWord::Failures => Metric::Failures,
             MetricWord::Enqueued => Metric::Enqueued,
         }
@@ -107,7 +110,7 @@ impl Timeseries {
 }
 
 fn describe(body: &TimeseriesBody, style: Style) -> String {
-    let times = matches!(body.metric, Metric::Wait | Metric::Run);
+    let times = matches!(body.metric, Metric::Wait | Metric::Run | Metric::Total);
     let mut table = if times {
         Table::new(["LINE", "CHART", ">MOST", ">P50", ">P95", ">P99", ">COUNT"])
     } else {

@@ -40,7 +40,10 @@ impl Drop for Screen {
     fn drop(&mut self) {
         // If the terminal is gone there is nothing to be given back.
         let _ = execute!(io::stdout(), Print(WHEEL_OFF), DisableBracketedPaste);
-        let _ = ratatui::try_restore();
+        // A panic has done it before it told of itself; done twice, the cursor would go back to above what it told.
+        if !std::thread::panicking() {
+            let _ = ratatui::try_restore();
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a page says against what memory holds.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use crate::change::{LiveJob, LivePage};
 use crate::coordinator::Coordinator;

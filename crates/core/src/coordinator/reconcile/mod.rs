@@ -33,8 +33,9 @@ mod compare;
 mod corrupt;
 mod repair;
 
-use std::collections::HashSet;
 use std::time::Duration;
+
+use foldhash::{HashSet, HashSetExt as _};
 
 use crate::change::{Change, LivePage, LiveQuery};
 use crate::coordinator::port::Output;
@@ -236,7 +237,7 @@ impl Coordinator {
     fn read_live(&mut self, what: What, query: LiveQuery, out: &mut Vec<Output>) {
         let mut asked = Asked { what, written: self.commits.written(), touched: HashSet::new() };
         if !sabotage::active(Bug::PageForgetsInFlight) {
-            asked.touch(self.commits.writing());
+            self.commits.writing().for_each(|changes| asked.touch(changes));
         }
         self.reconciler.asked = Some(asked);
         out.push(Output::ReadLive(query));

@@ -7,7 +7,7 @@
 //! worker was told, and whether the store would take the next batch at all. There the leader begins again: the next
 //! term loads everything, and sessions resume, as after any other takeover.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use crate::change::{LiveJob, LivePage};
 use crate::coordinator::Coordinator;

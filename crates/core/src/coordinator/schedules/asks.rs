@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::change::{Applied, Change};
 use crate::coordinator::Coordinator;
-use crate::coordinator::commits::Effect;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::port::{Output, Refusal, Reply, ScheduleAsk, ScheduleRefusal, ScheduleReply, Ticket};
 use crate::coordinator::schedules::{ScheduleEffect, Sort, port};
 use crate::event::Event;

@@ -2,7 +2,7 @@
 
 use crate::change::{Applied, Change, LiveJob, NewJob};
 use crate::coordinator::Coordinator;
-use crate::coordinator::commits::Effect;
+use crate::coordinator::effect::Effect;
 use crate::coordinator::port::{Output, Reply, ScheduleReply, Ticket};
 use crate::coordinator::schedules::{ScheduleEffect, Sort};
 use crate::coordinator::table::Phase;

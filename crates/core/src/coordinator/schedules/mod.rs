@@ -8,10 +8,12 @@ mod asks;
 mod firing;
 pub mod port;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
+
+use foldhash::{HashMap, HashSet};
 
 use crate::coordinator::port::{ScheduleView, Ticket};
 use crate::coordinator::view::ScheduleCounts;

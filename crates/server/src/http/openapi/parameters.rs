@@ -6,6 +6,7 @@ use ganger_core::{JobId, OperationId, SessionId, limits, scaling};
 use serde_json::{Map, Value, json};
 
 use super::operations;
+use crate::api::Metric;
 use crate::http::compat::b;
 use crate::service::RELATED_MAX;
 
@@ -58,7 +59,7 @@ fn table() -> Vec<(&'static str, &'static str, Map<String, Value>)> {
         ("/v1/jobs", "unique_key", json!({"minLength": 1, "maxLength": limits::KEY_BYTES})),
         ("/v1/jobs:export", "format", json!({"enum": ["ndjson", "csv"]})),
         ("/v1/jobs", "include", json!({"enum": ["payload", "result", "payload,result"]})),
-        ("/v1/stats", "metric", json!({"enum": ["throughput", "wait", "run", "failures", "enqueued"]})),
+        ("/v1/stats", "metric", json!({"enum": Metric::ALL.map(Metric::as_str)})),
         ("/v1/stats", "by", json!({"enum": ["queue", "kind"]})),
         ("/v1", "Idempotency-Key", json!({"minLength": 1, "maxLength": limits::KEY_BYTES})),
     ];

@@ -18,6 +18,7 @@ mod facts;
 mod marks;
 mod schedule;
 mod session;
+mod stroke;
 mod submit;
 mod write;
 
@@ -26,7 +27,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use ganger_core::change::{Applied, Assignment, Change, End, Lease, NewJob, Replay};
 use ganger_core::dependency::Edge;
 use ganger_core::document::Collection;
-use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use ganger_core::job::State;
 use ganger_core::schedule::ledger::ScheduleChange;
 use ganger_core::{Fence, JobId, SessionId, Wall};
@@ -35,6 +35,7 @@ pub(super) use self::facts::{Facts, FinalFact, Wanted};
 pub(super) use self::session::SessionState;
 use super::error::Failure;
 use super::known::Known;
+use crate::seen::Seen;
 use marks::Marked;
 
 /// What came of giving a change to a segment.
@@ -118,11 +119,11 @@ pub(super) struct Segment<'b> {
     closed_keys: BTreeMap<(&'b str, &'b str), Option<Wall>>,
     /// What becomes of the marks of jobs.
     marks: BTreeMap<JobId, Marked>,
-    answers: Vec<(String, String)>,
+    /// Idempotency keys that are answered, and when they were asked for first.
+    answers: BTreeMap<(String, String), Wall>,
     holders: HashSet<(String, String)>,
     logs: HashSet<(JobId, u32)>,
-    /// Failures, by their group.
-    failures: BTreeMap<Fingerprint, FailureGroup>,
+    failures: Seen,
     /// Documents as they are to be; without a body they go.
     documents: BTreeMap<(Collection, &'b str), Option<&'b str>>,
     /// Of new jobs.
@@ -224,8 +225,7 @@ impl<'b> Segment<'b> {
             }
             Change::Log(lines) => self.append(lines),
             Change::Failed(seen) => {
-                let group = self.failures.entry(seen.fingerprint);
-                group.and_modify(|group| group.add(seen)).or_insert_with(|| seen.first());
+                self.failures.add(seen);
                 Applied::Done
             }
             Change::PutDocument(document) => {
@@ -273,8 +273,9 @@ impl<'b> Segment<'b> {
                 }
                 ScheduleChange::Put(..) | ScheduleChange::Delete(_) => false,
             },
+            // The row tells whether it may be opened at all; closed at once, it would not be asked.
+            Change::CloseSession(id, _) => matches!(self.sessions.get(id), Some(session::Write::Open(_))),
             Change::OpenSession(_)
-            | Change::CloseSession(..)
             | Change::PutQueue(..)
             | Change::PutKind(..)
             | Change::CloseKey(_)
@@ -311,12 +312,18 @@ impl<'b> Segment<'b> {
     }
 }
 
+/// Whether some of the changes are submissions with idempotency keys.
+pub(super) fn has_keys(changes: &[Change]) -> bool {
+    let keyed =
+        |change: &Change| matches!(change, Change::Submit(submission) if submission.idempotency.is_some());
+    changes.iter().any(keyed)
+}
+
 /// Whether the changes of a batch can be taken on the leader's word, without reading anything first.
 pub(super) fn is_plain(changes: &[Change]) -> bool {
     changes.iter().all(|change| match change {
         Change::Submit(submission) => {
-            submission.idempotency.is_none()
-                && submission.inbox.is_none()
+            submission.inbox.is_none()
                 && submission
                     .jobs
                     .iter()

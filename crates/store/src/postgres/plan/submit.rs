@@ -42,9 +42,7 @@ impl<'b> Segment<'b> {
             let answer =
                 Answer { fingerprint: key.fingerprint.into(), until: key.until, intake: intake.clone() };
             self.facts.answers.insert(place.clone(), answer);
-            if !self.answers.contains(&place) {
-                self.answers.push(place);
-            }
+            self.answers.entry(place).or_insert(now);
         }
         let ended = self.link(submission, &intake);
         Ok(dependency::answer(Submitted::Accepted(intake), ended))

@@ -1,20 +1,22 @@
 //! The statements that write a segment.
 
 use ganger_core::Wall;
+use ganger_core::change::NewJob;
 use ganger_core::job::State;
 use uuid::Uuid;
 
 use super::session::Write;
-use super::{Ended, Segment};
+use super::{Created, Ended, Segment};
 use crate::postgres::copy;
 use crate::postgres::error::Failure;
 use crate::postgres::pipeline::{Param, Pipeline, param};
 use crate::postgres::row::NewRow;
 use crate::postgres::sql::Sql;
 use crate::postgres::{codec, sql};
+use crate::seen::Seen;
 
 /// With more new jobs than this, COPY is cheaper than arrays.
-const COPIED: usize = 500;
+pub(super) const COPIED: usize = 500;
 /// Larger payloads sit in their own table, so that ending a job does not copy them.
 const INLINE_PAYLOAD_BYTES: usize = 2 << 10;
 
@@ -57,10 +59,12 @@ impl<'b> Segment<'b> {
     }
 
     fn write_failures(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
-        if self.failures.is_empty() {
+        let Seen { groups, trends } = std::mem::take(&mut self.failures);
+        if groups.is_empty() {
             return Ok(());
         }
-        let groups: Vec<_> = std::mem::take(&mut self.failures).into_values().collect();
+        let groups: Vec<_> = groups.into_values().collect();
+        let trends: Vec<_> = trends.into_iter().collect();
         pipeline.add(
             sql::ADD_FAILURES,
             vec![
@@ -71,6 +75,14 @@ impl<'b> Segment<'b> {
                 column(&groups, |group| group.last_at.0),
                 column(&groups, |group| group.job.uuid()),
                 column(&groups, |group| group.error.clone().into_bytes()),
+            ],
+        )?;
+        pipeline.add(
+            sql::ADD_FAILURE_TRENDS,
+            vec![
+                column(&trends, |((group, _), _)| group.0.cast_signed()),
+                column(&trends, |((_, bucket), _)| *bucket),
+                column(&trends, |(_, count)| count.cast_signed()),
             ],
         )?;
         Ok(())
@@ -198,28 +210,31 @@ impl<'b> Segment<'b> {
             let ids = column(&self.suspects, |id| id.uuid());
             pipeline.add(sql::EXPECT_NO_FINALS, vec![ids])?;
         }
-        let mut rows = Vec::with_capacity(self.created.len());
-        let (mut large, mut bodies) = (Vec::<Uuid>::new(), Vec::<&'b [u8]>::new());
-        for created in self.created.drain(..) {
-            let payload = created.new.spec.payload.as_bytes();
-            let inline = payload.len() <= INLINE_PAYLOAD_BYTES;
-            if !inline {
-                large.push(created.new.id.uuid());
-                bodies.push(payload);
-            }
-            let mut row = NewRow::of(created.new, inline.then_some(payload))?;
-            (row.due_at, row.cancel_wanted) = (created.due_at, created.cancel_wanted);
-            rows.push(row);
-        }
+        let large: Vec<&NewJob> =
+            self.created.iter().map(|created| created.new).filter(|new| !is_inline(new)).collect();
+        let rows = self.rows()?;
         if rows.len() > COPIED {
             copy::jobs(pipeline, rows)?;
         } else if !rows.is_empty() {
             pipeline.add(sql::INSERT_JOBS, NewRow::columns(&rows))?;
         }
         if !large.is_empty() {
-            pipeline.add(sql::INSERT_PAYLOADS, vec![param(large), param(bodies)])?;
+            let ids = column(&large, |new| new.id.uuid());
+            let bodies: Vec<&'b [u8]> = large.iter().map(|new| new.spec.payload.as_bytes()).collect();
+            pipeline.add(sql::INSERT_PAYLOADS, vec![ids, param(bodies)])?;
         }
         Ok(())
+    }
+
+    /// New jobs as rows.
+    pub(super) fn rows(&mut self) -> Result<Vec<NewRow<'b>>, Failure> {
+        let row = |created: Created<'b>| {
+            let payload = is_inline(created.new).then_some(created.new.spec.payload.as_bytes());
+            let mut row = NewRow::of(created.new, payload)?;
+            (row.due_at, row.cancel_wanted) = (created.due_at, created.cancel_wanted);
+            Ok(row)
+        };
+        self.created.drain(..).map(row).collect()
     }
 
     fn write_revived(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
@@ -240,23 +255,29 @@ impl<'b> Segment<'b> {
         Ok(())
     }
 
-    fn write_ledgers(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
-        let answers: Vec<_> = self
-            .answers
-            .drain(..)
+    /// The answers to idempotency keys, which earlier ones they replace, and how many they are.
+    pub(super) fn answer_columns(&mut self) -> Vec<Param<'b>> {
+        // What was read has run out, whatever its moment. Unread, an answer that runs out between the submissions of a batch
+        // is taken for one that holds.
+        let asked_at = self.answers.values().min().filter(|_| !self.facts.read).copied();
+        let answers: Vec<_> = std::mem::take(&mut self.answers)
+            .into_keys()
             .filter_map(|place| Some((self.facts.answers.get(&place)?.clone(), place)))
             .collect();
-        if !answers.is_empty() {
-            pipeline.add(
-                sql::PUT_ANSWERS,
-                vec![
-                    column(&answers, |(_, (scope, _))| scope.clone().into_bytes()),
-                    column(&answers, |(_, (_, key))| key.clone().into_bytes()),
-                    column(&answers, |(answer, _)| answer.fingerprint.clone()),
-                    column(&answers, |(answer, _)| answer.until.0),
-                    column(&answers, |(answer, _)| codec::encode_intake(&answer.intake)),
-                ],
-            )?;
+        vec![
+            column(&answers, |(_, (scope, _))| scope.clone().into_bytes()),
+            column(&answers, |(_, (_, key))| key.clone().into_bytes()),
+            column(&answers, |(answer, _)| answer.fingerprint.clone()),
+            column(&answers, |(answer, _)| answer.until.0),
+            column(&answers, |(answer, _)| codec::encode_intake(&answer.intake)),
+            param(asked_at.map_or(i64::MAX, |at| at.0)),
+            count(answers.len()),
+        ]
+    }
+
+    fn write_ledgers(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
+        if !self.answers.is_empty() {
+            pipeline.add(sql::PUT_ANSWERS, self.answer_columns())?;
         }
         let holders: Vec<_> = self
             .holders
@@ -303,6 +324,16 @@ impl<'b> Segment<'b> {
         Ok(())
     }
 
+    pub(super) fn assignment_columns(&self) -> Vec<Param<'b>> {
+        let given = &self.assignments;
+        vec![
+            column(given, |assignment| codec::fence_key(assignment.first)),
+            column(given, |assignment| assignment.session.uuid()),
+            column(given, |assignment| assignment.at.0),
+            column(given, |assignment| codec::encode_leases(&assignment.leases)),
+        ]
+    }
+
     fn write_assignments(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
         if !self.leasable.is_empty() {
             let leases = &self.leasable;
@@ -317,16 +348,7 @@ impl<'b> Segment<'b> {
                 .add(sql::DELETE_ASSIGNMENTS, vec![column(&self.over, |first| codec::fence_key(*first))])?;
         }
         if !self.assignments.is_empty() {
-            let given = &self.assignments;
-            pipeline.add(
-                sql::INSERT_ASSIGNMENTS,
-                vec![
-                    column(given, |assignment| codec::fence_key(assignment.first)),
-                    column(given, |assignment| assignment.session.uuid()),
-                    column(given, |assignment| assignment.at.0),
-                    column(given, |assignment| codec::encode_leases(&assignment.leases)),
-                ],
-            )?;
+            pipeline.add(sql::INSERT_ASSIGNMENTS, self.assignment_columns())?;
         }
         Ok(())
     }
@@ -429,6 +451,11 @@ where
     V: tokio_postgres::types::ToSql + Sync + Send + 'p,
 {
     param(rows.iter().map(value).collect::<Vec<V>>())
+}
+
+/// Whether the payload sits in the row of its job.
+pub(super) fn is_inline(new: &NewJob) -> bool {
+    new.spec.payload.len() <= INLINE_PAYLOAD_BYTES
 }
 
 fn count<'p>(rows: usize) -> Param<'p> {

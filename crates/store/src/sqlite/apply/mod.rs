@@ -11,12 +11,11 @@ mod submit;
 mod unique;
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use ganger_core::JobId;
 use ganger_core::change::{Applied, Change, EffectMark, KeyClosure, LogLines};
 use ganger_core::document::Document;
-use ganger_core::fingerprint::{FailureGroup, Fingerprint};
 use rusqlite::{Connection, OptionalExtension};
 
 pub(super) use self::prepared::Prepared;
@@ -25,6 +24,7 @@ use super::error::Failure;
 use super::leases::Leases;
 use super::{codec, sql};
 use crate::log::append_log;
+use crate::seen::Seen;
 
 /// An open transaction and what it has gathered so far.
 pub(super) struct Work<'t> {
@@ -34,8 +34,8 @@ pub(super) struct Work<'t> {
     pub(super) counts: Counts,
     /// The largest intake sequence among the new jobs.
     pub(super) last_seq: u64,
-    /// Failures, by their group: written once per batch and group.
-    pub(super) failures: BTreeMap<Fingerprint, FailureGroup>,
+    /// Failures, written once per batch and group.
+    pub(super) failures: Seen,
     /// Jobs that submissions named and did not create.
     pub(super) not_created: HashSet<JobId>,
     /// Whether any job has parents; looked up when it matters.
@@ -86,8 +86,7 @@ impl Work<'_> {
             }
             Change::Log(lines) => self.append(lines),
             Change::Failed(seen) => {
-                let group = self.failures.entry(seen.fingerprint);
-                group.and_modify(|group| group.add(seen)).or_insert_with(|| seen.first());
+                self.failures.add(seen);
                 Ok(Applied::Done)
             }
             Change::PutDocument(Document { collection, key, body: Some(body) }) => {
@@ -111,7 +110,8 @@ impl Work<'_> {
 
     /// Writes the failures that were counted, and begins anew.
     pub(super) fn write_failures(&mut self) -> Result<(), Failure> {
-        for group in std::mem::take(&mut self.failures).into_values() {
+        let Seen { groups, trends } = std::mem::take(&mut self.failures);
+        for group in groups.into_values() {
             self.execute(
                 sql::ADD_FAILURES,
                 (
@@ -124,6 +124,10 @@ impl Work<'_> {
                     group.error,
                 ),
             )?;
+        }
+        for ((group, bucket), count) in trends {
+            let count = count.cast_signed();
+            self.execute(sql::ADD_FAILURE_TRENDS, (group.0.cast_signed(), bucket, count))?;
         }
         Ok(())
     }

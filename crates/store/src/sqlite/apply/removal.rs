@@ -1,6 +1,7 @@
 //! What is removed: dead jobs on request, old ones by retention, ledger entries that ran out.
 
 use ganger_core::change::Tally;
+use ganger_core::fingerprint::trend::{BUCKETS_KEPT, bucket_of};
 use ganger_core::fingerprint::{FORGOTTEN_AFTER, GROUPS};
 use ganger_core::job::State;
 use ganger_core::limits;
@@ -52,7 +53,10 @@ impl Work<'_> {
         // Those of this batch count too.
         self.write_failures()?;
         let most = i64::try_from(GROUPS).unwrap_or(i64::MAX);
-        self.execute(sql::FORGET_FAILURES, ((now - FORGOTTEN_AFTER).0, limit, most))?;
+        let forgotten = ((now - FORGOTTEN_AFTER).0, limit, most);
+        self.execute(sql::FORGET_FAILURE_TRENDS, forgotten)?;
+        self.execute(sql::FORGET_FAILURES, forgotten)?;
+        self.execute(sql::PRUNE_FAILURE_TRENDS, (bucket_of(now - BUCKETS_KEPT), limit))?;
         let kept = minute_of(now - limits::MINUTES_KEPT);
         self.execute(sql::PRUNE_MINUTES, (kept, limit))?;
         Ok(tallies.into_vec())

@@ -1,2 +1,2 @@
 -- What was counted in a minute so far.
-SELECT counts FROM minute WHERE minute = ?1 AND queue = ?2 AND kind = ?3;
+SELECT counts, total FROM minute WHERE minute = ?1 AND queue = ?2 AND kind = ?3;

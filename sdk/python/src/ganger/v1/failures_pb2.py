@@ -17,7 +17,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18ganger/v1/failures.proto\x12\tganger.v1\x1a\x1aganger/v1/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb7\x01\n\x0c\x46\x61ilureGroup\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x04\x12,\n\x08\x66irst_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\x07last_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x65rror\x18\x06 \x01(\t\x12\x0b\n\x03job\x18\x07 \x01(\t\"]\n\x13ListFailuresRequest\x12)\n\x06window\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\r\n\x05limit\x18\x03 \x01(\r\"?\n\x14ListFailuresResponse\x12\'\n\x06groups\x18\x01 \x03(\x0b\x32\x17.ganger.v1.FailureGroup\"(\n\x11GetFailureRequest\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\t\"m\n\x0e\x46\x61ilureRequest\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x02 \x01(\x08\x12\x0c\n\x04rate\x18\x03 \x01(\r\x12\x0e\n\x06reason\x18\x04 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x05 \x01(\t2\xa2\x02\n\x08\x46\x61ilures\x12G\n\x04List\x12\x1e.ganger.v1.ListFailuresRequest\x1a\x1f.ganger.v1.ListFailuresResponse\x12<\n\x03Get\x12\x1c.ganger.v1.GetFailureRequest\x1a\x17.ganger.v1.FailureGroup\x12\x46\n\x06Replay\x12\x19.ganger.v1.FailureRequest\x1a!.ganger.v1.StartOperationResponse\x12G\n\x07\x44iscard\x12\x19.ganger.v1.FailureRequest\x1a!.ganger.v1.StartOperationResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18ganger/v1/failures.proto\x12\tganger.v1\x1a\x1aganger/v1/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe2\x01\n\x0c\x46\x61ilureGroup\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x04\x12,\n\x08\x66irst_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\x07last_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x65rror\x18\x06 \x01(\t\x12\x0b\n\x03job\x18\x07 \x01(\t\x12)\n\x06recent\x18\x08 \x01(\x0b\x32\x19.ganger.v1.RecentFailures\"L\n\x0eRecentFailures\x12\r\n\x05\x63ount\x18\x01 \x01(\x04\x12\r\n\x05trend\x18\x02 \x03(\x04\x12\x12\n\x05share\x18\x03 \x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_share\"]\n\x13ListFailuresRequest\x12)\n\x06window\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\r\n\x05limit\x18\x03 \x01(\r\"\xba\x01\n\x14ListFailuresResponse\x12\'\n\x06groups\x18\x01 \x03(\x0b\x32\x17.ganger.v1.FailureGroup\x12(\n\x04\x66rom\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12&\n\x02to\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\'\n\x04step\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"(\n\x11GetFailureRequest\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\t\"m\n\x0e\x46\x61ilureRequest\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x02 \x01(\x08\x12\x0c\n\x04rate\x18\x03 \x01(\r\x12\x0e\n\x06reason\x18\x04 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x05 \x01(\t2\xa2\x02\n\x08\x46\x61ilures\x12G\n\x04List\x12\x1e.ganger.v1.ListFailuresRequest\x1a\x1f.ganger.v1.ListFailuresResponse\x12<\n\x03Get\x12\x1c.ganger.v1.GetFailureRequest\x1a\x17.ganger.v1.FailureGroup\x12\x46\n\x06Replay\x12\x19.ganger.v1.FailureRequest\x1a!.ganger.v1.StartOperationResponse\x12G\n\x07\x44iscard\x12\x19.ganger.v1.FailureRequest\x1a!.ganger.v1.StartOperationResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -25,15 +25,17 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'ganger.v1.failures_pb2', _g
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_FAILUREGROUP']._serialized_start=133
-  _globals['_FAILUREGROUP']._serialized_end=316
-  _globals['_LISTFAILURESREQUEST']._serialized_start=318
-  _globals['_LISTFAILURESREQUEST']._serialized_end=411
-  _globals['_LISTFAILURESRESPONSE']._serialized_start=413
-  _globals['_LISTFAILURESRESPONSE']._serialized_end=476
-  _globals['_GETFAILUREREQUEST']._serialized_start=478
-  _globals['_GETFAILUREREQUEST']._serialized_end=518
-  _globals['_FAILUREREQUEST']._serialized_start=520
-  _globals['_FAILUREREQUEST']._serialized_end=629
-  _globals['_FAILURES']._serialized_start=632
-  _globals['_FAILURES']._serialized_end=922
+  _globals['_FAILUREGROUP']._serialized_end=359
+  _globals['_RECENTFAILURES']._serialized_start=361
+  _globals['_RECENTFAILURES']._serialized_end=437
+  _globals['_LISTFAILURESREQUEST']._serialized_start=439
+  _globals['_LISTFAILURESREQUEST']._serialized_end=532
+  _globals['_LISTFAILURESRESPONSE']._serialized_start=535
+  _globals['_LISTFAILURESRESPONSE']._serialized_end=721
+  _globals['_GETFAILUREREQUEST']._serialized_start=723
+  _globals['_GETFAILUREREQUEST']._serialized_end=763
+  _globals['_FAILUREREQUEST']._serialized_start=765
+  _globals['_FAILUREREQUEST']._serialized_end=874
+  _globals['_FAILURES']._serialized_start=877
+  _globals['_FAILURES']._serialized_end=1167
 # @@protoc_insertion_point(module_scope)

@@ -12,7 +12,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class FailureGroup(_message.Message):
-    __slots__ = ("fingerprint", "kind", "count", "first_at", "last_at", "error", "job")
+    __slots__ = ("fingerprint", "kind", "count", "first_at", "last_at", "error", "job", "recent")
     FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -20,6 +20,7 @@ class FailureGroup(_message.Message):
     LAST_AT_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     JOB_FIELD_NUMBER: _ClassVar[int]
+    RECENT_FIELD_NUMBER: _ClassVar[int]
     fingerprint: str
     kind: str
     count: int
@@ -27,7 +28,18 @@ class FailureGroup(_message.Message):
     last_at: _timestamp_pb2.Timestamp
     error: str
     job: str
-    def __init__(self, fingerprint: _Optional[str] = ..., kind: _Optional[str] = ..., count: _Optional[int] = ..., first_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., error: _Optional[str] = ..., job: _Optional[str] = ...) -> None: ...
+    recent: RecentFailures
+    def __init__(self, fingerprint: _Optional[str] = ..., kind: _Optional[str] = ..., count: _Optional[int] = ..., first_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., error: _Optional[str] = ..., job: _Optional[str] = ..., recent: _Optional[_Union[RecentFailures, _Mapping]] = ...) -> None: ...
+
+class RecentFailures(_message.Message):
+    __slots__ = ("count", "trend", "share")
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    TREND_FIELD_NUMBER: _ClassVar[int]
+    SHARE_FIELD_NUMBER: _ClassVar[int]
+    count: int
+    trend: _containers.RepeatedScalarFieldContainer[int]
+    share: float
+    def __init__(self, count: _Optional[int] = ..., trend: _Optional[_Iterable[int]] = ..., share: _Optional[float] = ...) -> None: ...
 
 class ListFailuresRequest(_message.Message):
     __slots__ = ("window", "kind", "limit")
@@ -40,10 +52,15 @@ class ListFailuresRequest(_message.Message):
     def __init__(self, window: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., kind: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
 
 class ListFailuresResponse(_message.Message):
-    __slots__ = ("groups",)
+    __slots__ = ("groups", "to", "step")
     GROUPS_FIELD_NUMBER: _ClassVar[int]
+    FROM_FIELD_NUMBER: _ClassVar[int]
+    TO_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
     groups: _containers.RepeatedCompositeFieldContainer[FailureGroup]
-    def __init__(self, groups: _Optional[_Iterable[_Union[FailureGroup, _Mapping]]] = ...) -> None: ...
+    to: _timestamp_pb2.Timestamp
+    step: _duration_pb2.Duration
+    def __init__(self, groups: _Optional[_Iterable[_Union[FailureGroup, _Mapping]]] = ..., to: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., step: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., **kwargs) -> None: ...
 
 class GetFailureRequest(_message.Message):
     __slots__ = ("fingerprint",)

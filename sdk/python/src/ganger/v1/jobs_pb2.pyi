@@ -397,7 +397,7 @@ class JobEvent(_message.Message):
     def __init__(self, at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., event: _Optional[str] = ..., attempt: _Optional[int] = ..., worker: _Optional[str] = ..., outcome: _Optional[str] = ..., who: _Optional[str] = ..., text: _Optional[str] = ...) -> None: ...
 
 class Job(_message.Message):
-    __slots__ = ("id", "kind", "queue", "state", "priority", "payload", "result", "reason", "attempt", "max_attempts", "created_at", "due_at", "finished_at", "tags", "unique_key", "last_error", "worker", "threads", "expires_at", "concurrency_key", "fair_key", "schedule", "schedule_due_at", "progress", "cancel_requested")
+    __slots__ = ("id", "kind", "queue", "state", "priority", "payload", "result", "reason", "attempt", "max_attempts", "created_at", "due_at", "finished_at", "tags", "unique_key", "last_error", "worker", "threads", "expires_at", "concurrency_key", "fair_key", "schedule", "schedule_due_at", "progress", "cancel_requested", "failure")
     ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     QUEUE_FIELD_NUMBER: _ClassVar[int]
@@ -423,6 +423,7 @@ class Job(_message.Message):
     SCHEDULE_DUE_AT_FIELD_NUMBER: _ClassVar[int]
     PROGRESS_FIELD_NUMBER: _ClassVar[int]
     CANCEL_REQUESTED_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: str
     queue: str
@@ -448,7 +449,8 @@ class Job(_message.Message):
     schedule_due_at: _timestamp_pb2.Timestamp
     progress: JobProgress
     cancel_requested: bool
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., queue: _Optional[str] = ..., state: _Optional[str] = ..., priority: _Optional[int] = ..., payload: _Optional[str] = ..., result: _Optional[str] = ..., reason: _Optional[str] = ..., attempt: _Optional[int] = ..., max_attempts: _Optional[int] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tags: _Optional[_Iterable[str]] = ..., unique_key: _Optional[str] = ..., last_error: _Optional[str] = ..., worker: _Optional[str] = ..., threads: _Optional[int] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., concurrency_key: _Optional[str] = ..., fair_key: _Optional[str] = ..., schedule: _Optional[str] = ..., schedule_due_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., progress: _Optional[_Union[JobProgress, _Mapping]] = ..., cancel_requested: bool = ...) -> None: ...
+    failure: str
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., queue: _Optional[str] = ..., state: _Optional[str] = ..., priority: _Optional[int] = ..., payload: _Optional[str] = ..., result: _Optional[str] = ..., reason: _Optional[str] = ..., attempt: _Optional[int] = ..., max_attempts: _Optional[int] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tags: _Optional[_Iterable[str]] = ..., unique_key: _Optional[str] = ..., last_error: _Optional[str] = ..., worker: _Optional[str] = ..., threads: _Optional[int] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., concurrency_key: _Optional[str] = ..., fair_key: _Optional[str] = ..., schedule: _Optional[str] = ..., schedule_due_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., progress: _Optional[_Union[JobProgress, _Mapping]] = ..., cancel_requested: bool = ..., failure: _Optional[str] = ...) -> None: ...
 
 class JobProgress(_message.Message):
     __slots__ = ("fraction", "note")

@@ -31,11 +31,12 @@ pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
     let mut measured = Measured::default();
     let mut ids: Vec<JobId> = Vec::new();
     let mut rates = Vec::new();
-    let idle = stage.resident();
     for waiting in stage.sizes.waiting() {
         stage.note(&format!("{} jobs wait", grouped(waiting)));
+        fill(stage, waiting / 2, &mut ids).await?;
+        let half = stage.resident();
         fill(stage, waiting, &mut ids).await?;
-        measured.rows.push(memory(stage, waiting, idle));
+        measured.rows.push(memory(stage, waiting, half));
         fill(stage, waiting + jobs, &mut ids).await?;
         let drained = from_the_front(stage, jobs).await?;
         rates.push(drained.rate());
@@ -93,9 +94,10 @@ async fn from_the_front(stage: &Stage<'_>, jobs: u64) -> Fallible<Drained> {
     Ok(drained)
 }
 
-fn memory(stage: &Stage<'_>, waiting: u64, idle: u64) -> Row {
+/// What each of the second half of them costs. The first ones also fill the cache of payloads, which is bounded.
+fn memory(stage: &Stage<'_>, waiting: u64, half: u64) -> Row {
     let resident = stage.resident();
-    let each = resident.saturating_sub(idle) as f64 / waiting as f64;
+    let each = resident.saturating_sub(half) as f64 / (waiting - waiting / 2) as f64;
     Row::new("memory", format!("memory, {} waiting", grouped(waiting)))
         .param("waiting", waiting)
         .value("bytes_per_queued_job", each)

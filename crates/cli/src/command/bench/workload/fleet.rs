@@ -15,6 +15,8 @@ use crate::humane::grouped;
 
 /// How many jobs, unless the user says so.
 const JOBS: u64 = 100_000;
+/// And at least so many for each worker: what is measured is how they are run, not how the first ones are handed out.
+const FOR_EACH: u64 = 50;
 /// Workers of one process.
 const PER_PROCESS: u64 = 2_500;
 /// Threads of each worker.
@@ -23,7 +25,6 @@ const THREADS: u16 = 4;
 const BESIDES: u64 = 500;
 
 pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
-    let jobs = stage.sizes.jobs(JOBS);
     let mut measured = Measured::default();
     let idle = stage.resident();
     let (mut crews, mut there) = (Vec::new(), 0);
@@ -40,6 +41,7 @@ pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
         }
         let connected = watch.elapsed();
         let bytes = stage.resident().saturating_sub(idle) as f64 / workers as f64;
+        let jobs = stage.sizes.jobs(JOBS.max(FOR_EACH * workers));
         let row = drained(stage, workers, jobs, &mut measured).await?;
         let first = measured.rows.first().map_or(row.rate(), Row::rate);
         let share = row.rate() / first.max(1.0);
@@ -61,7 +63,8 @@ pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
         measured.notes.push(format!("{many} workers: {:.0}% of the rate with {few}", share * 100.0));
     }
     measured.settings = Settings::default()
-        .with("jobs", jobs)
+        .with("jobs", stage.sizes.jobs(JOBS))
+        .with("jobs_for_each_worker", FOR_EACH)
         .with("workers", stage.sizes.workers())
         .with("threads", THREADS);
     Ok(measured)

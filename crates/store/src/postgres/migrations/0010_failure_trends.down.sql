@@ -1,0 +1,2 @@
+-- Groups of failures have totals only.
+DROP TABLE ganger.failure_trend;

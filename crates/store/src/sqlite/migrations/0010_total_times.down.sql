@@ -1,0 +1,2 @@
+-- Nothing is known of total times.
+ALTER TABLE minute DROP COLUMN total;
