@@ -1,5 +1,5 @@
 /** Who may do what: the page shows no more than that, and the server allows no more whatever the page shows. */
-import { isLive, isLoaded } from "./harness/look";
+import { isLive, isLoaded, rows } from "./harness/look";
 import { expect, test } from "./harness/test";
 
 test.use({ server: { auth: true } });
@@ -21,19 +21,41 @@ async function logIn(page: import("@playwright/test").Page, name: string, passwo
   await isLive(page);
 }
 
-const ACTIONS = /^(Replay|Cancel|Delete|Pause|Resume|Drain|Run now|Edit|Save|Purge|Discard)\b/;
+const ACTIONS = /^(Replay|Cancel|Delete|Pause|Resume|Drain|Run now|Run it|Edit|Save|Purge|Discard|New schedule|Backfill|Revoke|Submit|Clone|Export|Let handlers)\b/;
 
 test("a viewer sees no action, and the server refuses what he tries without one", async ({ page, ganger, open }) => {
   const { items } = await ganger.get("/v1/jobs?state=dead");
   const id = items[0].id as string;
   await open(`jobs/${id}`);
   await logIn(page, "vera", "only looking around");
-  for (const path of [`jobs/${id}`, "jobs", "queues/mail", "failures", "workers"]) {
+  const { items: groups } = await ganger.get("/v1/failures");
+  const { items: workers } = await ganger.get("/v1/workers");
+  await ganger.put("/v1/schedules/report", { cron: "0 3 * * *", time_zone: "UTC", job: { kind: "echo", queue: "reports", payload: {} } });
+  const places = ["", "jobs", `jobs/${id}`, "failures", `failures/${groups[0].fingerprint}`, "queues", "queues/mail", "schedules", "schedules/report", "workers", `workers/${workers[0].id}`, "operations", "kinds", "analytics", "submit", "system"];
+  for (const path of places) {
     await open(path);
     await isLive(page);
     await isLoaded(page);
-    await expect(page.getByRole("button", { name: ACTIONS }), path).toHaveCount(0);
+    for (const role of ["button", "link"] as const) await expect(page.getByRole("main").getByRole(role, { name: ACTIONS }), `${path}: ${role}`).toHaveCount(0);
+    // Nor in any menu.
+    for (const menu of await page.getByRole("main").locator('[aria-haspopup="menu"]').all()) {
+      await menu.click();
+      await expect(page.getByRole("menu")).toBeVisible();
+      await expect(page.getByRole("menuitem", { name: ACTIONS }), `${path}: a menu`).toHaveCount(0);
+      await page.keyboard.press("Escape");
+    }
   }
+  await expect(page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Submit a job" })).toHaveCount(0);
+  // What he may not read he is told, and it is not asked for.
+  await open("jobs");
+  await isLive(page);
+  const payloads: string[] = [];
+  page.on("request", (request) => request.url().endsWith("/payload") && payloads.push(request.url()));
+  await expect(rows(page, "Jobs").first()).toBeVisible();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Space");
+  await expect(page.getByRole("tooltip")).toContainText("You may not read payloads");
+  expect(payloads).toEqual([]);
   // His browser, his cookie, without the page.
   const tried = await page.evaluate(async (job) => {
     const asked = [`v1/jobs/${job}:replay`, "v1/queues/mail:pause", "v1/jobs"];
@@ -56,6 +78,21 @@ test("an operator sees the actions, and they work", async ({ page, ganger, open 
   await isLive(page);
   await expect(page.getByRole("button", { name: /^Replay/ }).first()).toBeVisible();
   await page.getByRole("button", { name: /^Replay/ }).first().click();
+  await expect
+    .poll(async () => (await ganger.get(`/v1/jobs/${items[0].id}/attempts`)).items.length)
+    .toBeGreaterThan(1);
+});
+
+test("an operator of some queues sees what he may do there, and nothing that is about all of them", async ({ page, ganger, open }) => {
+  await ganger.post("/v1/users", { name: "mara", password: "only the mail queue", role: "operator", queues: ["mail"] });
+  const { items } = await ganger.get("/v1/jobs?state=dead");
+  await open("jobs");
+  await logIn(page, "mara", "only the mail queue");
+  await expect(rows(page, "Jobs")).toHaveCount(1);
+  // Bulk operations are about all queues.
+  await expect(rows(page, "Jobs").first().getByRole("checkbox")).toHaveCount(0);
+  await open(`jobs/${items[0].id}`);
+  await page.getByRole("button", { name: "Replay", exact: true }).click();
   await expect
     .poll(async () => (await ganger.get(`/v1/jobs/${items[0].id}/attempts`)).items.length)
     .toBeGreaterThan(1);

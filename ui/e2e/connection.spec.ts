@@ -1,5 +1,5 @@
 /** A frozen page never passes for a calm one. */
-import { chip, isLive } from "./harness/look";
+import { chip, isLive, rows } from "./harness/look";
 import { expect, test } from "./harness/test";
 
 test("a server that is lost is told, and one that is back is live again without a reload", async ({ page, ganger, open, watched }) => {
@@ -20,6 +20,73 @@ test("a server that is lost is told, and one that is back is live again without 
   await expect(chip(page)).toHaveAttribute("data-connection", "live", { timeout: 60_000 });
   await expect(page.getByRole("link", { name: "after" })).toBeVisible();
   expect(await page.evaluate(() => (window as { stillTheSame?: boolean }).stillTheSame)).toBe(true);
+});
+
+test("a server that hangs is told as silent, on a page that is marked as old", async ({ page, ganger, open, watched }) => {
+  // What was being asked for when it hung.
+  watched.expects(/Failed to load resource/);
+  await open("queues");
+  await isLive(page);
+  // Something was heard: until then a page that was just opened is not called old.
+  await ganger.post("/v1/jobs", { kind: "echo", queue: "told", payload: 1 });
+  await expect(page.getByRole("link", { name: "told" })).toBeVisible();
+  await expect(page.locator("[data-stale]")).toHaveAttribute("data-stale", "false");
+  ganger.freeze();
+  try {
+    // The connection is open, and the browser thinks that all is well.
+    await expect(chip(page)).toHaveAttribute("data-connection", "delayed", { timeout: 40_000 });
+    await expect(chip(page)).toContainText(/^▲Delayed \d+ s/);
+    await expect(page.locator("[data-stale]")).toHaveAttribute("data-stale", "true");
+    await expect(page.locator("[data-stale]")).toHaveCSS("border-top-width", "2px");
+  } finally {
+    ganger.thaw();
+  }
+  await expect(chip(page)).toHaveAttribute("data-connection", "live", { timeout: 60_000 });
+  await expect(page.locator("[data-stale]")).toHaveAttribute("data-stale", "false");
+});
+
+test("jobs that came while the server was away do not shift the list", async ({ page, ganger, open, watched }) => {
+  watched.expects(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|Failed to load resource|network error/i);
+  await ganger.post("/v1/queues/bulk:pause");
+  await ganger.import(Array.from({ length: 20 }, (_, order) => ({ kind: "echo", queue: "bulk", payload: { order } })));
+  await open("jobs");
+  await isLive(page);
+  await expect(rows(page, "Jobs")).toHaveCount(20);
+  const ids = () => rows(page, "Jobs").evaluateAll((list) => list.map((row) => (row as HTMLElement).dataset["rowId"]));
+  const before = await ids();
+  await ganger.kill();
+  await expect(chip(page)).toHaveAttribute("data-connection", /reconnecting|offline/);
+  await ganger.restart();
+  await ganger.import(Array.from({ length: 3 }, () => ({ kind: "echo", queue: "bulk", payload: {} })));
+  await expect(chip(page)).toHaveAttribute("data-connection", "live", { timeout: 60_000 });
+  await expect(page.getByRole("button", { name: "3 new" })).toBeVisible();
+  expect(await ids()).toEqual(before);
+  // And what became of those that are shown is shown.
+  await ganger.post("/v1/queues/bulk:resume");
+  await expect(rows(page, "Jobs").first()).toContainText("succeeded");
+  expect(await ids()).toEqual(before);
+  await page.keyboard.press("n");
+  await expect(rows(page, "Jobs")).toHaveCount(23);
+});
+
+test("a paused page asks for nothing by itself", async ({ page, ganger, open }) => {
+  await ganger.worker("alice");
+  const { items } = await ganger.get("/v1/workers");
+  await open(`workers/${items.find((worker: { name: string }) => worker.name === "alice").id}`);
+  await isLive(page);
+  await page.keyboard.press(".");
+  await expect(chip(page)).toHaveAttribute("data-connection", "paused");
+  await page.waitForTimeout(500);
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  // This page looks at its worker every five seconds.
+  await page.waitForTimeout(6000);
+  expect(asked).toEqual([]);
+  // What somebody opens is read all the same.
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: /^Queues/ }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Queues" })).toBeVisible();
+  await page.keyboard.press(".");
+  await isLive(page);
 });
 
 test("somebody who pauses sees no change until he goes on", async ({ page, ganger, open }) => {

@@ -1,4 +1,4 @@
-/** What is looked at closely: a log that grows, a worker beside its list, how schedules went. */
+/** What is looked at closely: a log that grows, a worker beside its list, how schedules went, how often something failed. */
 import { isLive, rows } from "./harness/look";
 import { expect, test } from "./harness/test";
 
@@ -47,4 +47,31 @@ test("the list of schedules shows how their last jobs ended", async ({ page, gan
   await ganger.counts("queue:reports state:succeeded", 1);
   await open("schedules");
   await expect(page.getByRole("img", { name: "The last 1: 1 succeeded" })).toBeVisible();
+});
+
+test("failures are counted over the time that is looked at, and as a part of their kind’s runs", async ({ page, ganger, open }) => {
+  const fail = (message: string) => ({ kind: "fail", queue: "mail", payload: { times: 9, message }, max_attempts: 1 });
+  await ganger.import([...Array.from({ length: 3 }, () => fail("smtp did not answer")), fail("disk full")]);
+  await ganger.counts("state:dead", 4);
+  await open("failures");
+  await isLive(page);
+  const row = (error: string) => rows(page, "Groups of failures").filter({ hasText: error });
+  await expect(row("smtp did not answer")).toContainText(/75\s%/);
+  await expect(row("disk full")).toContainText(/25\s%/);
+  await expect(row("smtp did not answer").getByRole("img", { name: "3 failed attempts" })).toBeVisible();
+  // The column says over which time, and more of them are counted as they come.
+  await expect(page.getByRole("columnheader", { name: "Last 1 h" })).toBeVisible();
+  await ganger.import([fail("disk full")]);
+  await expect(row("disk full").getByRole("img", { name: "2 failed attempts" })).toBeVisible();
+  await open("failures?range=7d");
+  await expect(page.getByRole("columnheader", { name: "Last 7 d" })).toBeVisible();
+  await expect(row("disk full")).toContainText(/40\s%/);
+  // Longer than they are counted over time.
+  await open("failures?range=30d");
+  await expect(page.getByText("only totals are known")).toBeVisible();
+  await expect(row("disk full")).toContainText("—");
+  await open();
+  const top = page.locator("section").filter({ has: page.getByRole("heading", { name: "Failures, last 1 h" }) });
+  await expect(top.getByRole("listitem").first()).toContainText("smtp did not answer");
+  await expect(top.getByRole("listitem").first()).toContainText(/60\s% of its runs/);
 });

@@ -38,6 +38,8 @@ createServer((incoming, response) => {
     const onward = request({ ...options, path: path + url.search }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
+      // A server that is gone takes its open answers with it: a stream must not seem to go on.
+      answer.on("error", () => response.destroy());
     });
     onward.on("error", () => response.headersSent ? response.destroy() : response.writeHead(502).end());
     response.on("close", () => onward.destroy());

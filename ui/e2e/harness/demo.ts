@@ -24,7 +24,7 @@ export async function demo(ganger: Ganger): Promise<Demo> {
     jobs.push({ kind: "echo", queue: "mail", payload: { to: `user${n}@${customer}.example`, order: 1000 + n }, tags: ["demo", String(customer)] });
     if (n % 3 === 0) jobs.push({ kind: "sleep", queue: "media", payload: { ms: 5 + (n % 40) } });
     if (n % 8 === 0) jobs.push({ kind: "fail", queue: "billing", payload: { times: 9, message: FAILURES[(n / 8) % FAILURES.length] }, max_attempts: 2, retry: { base: "1ms", max: "1ms" } });
-    if (n % 20 === 0) jobs.push({ kind: "noop", queue: "reports", delay: "2h" });
+    if (n % 20 === 0) jobs.push({ kind: "noop", queue: "reports", delay: "2h", tags: [n % 40 === 0 ? "monthly" : "weekly"] });
   }
   await ganger.import(jobs);
   await ganger.counts("queue:billing state:dead", 30);
@@ -36,7 +36,10 @@ export async function demo(ganger: Ganger): Promise<Demo> {
   const { items: dead } = await ganger.get("/v1/jobs?state=dead&limit=1");
   const { items: groups } = await ganger.get("/v1/failures");
   const { items: workers } = await ganger.get("/v1/workers");
-  const operation = await ganger.post("/v1/operations", { action: "replay", filter: "queue:nothing" });
+  const operation = await ganger.post("/v1/operations", { action: "cancel", filter: "queue:reports tag:monthly", reason: "monthly reports have moved" });
+  await ganger.counts("queue:reports state:cancelled", 6);
+  for (let n = 0; n < 6; n += 1) await ganger.post("/v1/schedules/heartbeat:run");
+  await ganger.counts("schedule:heartbeat state:succeeded", 6);
   await ganger.put("/v1/views/dead-mails", { query: "queue:mail state:dead" });
   return {
     dead: dead[0].id,
@@ -66,7 +69,7 @@ export function pages(shown: Demo): Record<string, string> {
     operation: `operations/${shown.operation}`,
     kinds: "kinds",
     analytics: "analytics",
-    submit: "submit",
+    submit: "submit?kind=resize_image",
     system: "system",
   };
 }

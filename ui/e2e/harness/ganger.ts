@@ -91,6 +91,15 @@ export class Ganger {
     await this.#server.kill();
   }
 
+  /** The server hangs: its connections stay open, and nothing comes through them. */
+  freeze(): void {
+    this.#server.freeze();
+  }
+
+  thaw(): void {
+    this.#server.thaw();
+  }
+
   /** The same server again: same port, same data. */
   async restart(): Promise<void> {
     await this.#server.kill();

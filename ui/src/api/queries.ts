@@ -5,6 +5,7 @@
  */
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { api } from "./client";
+import { matches } from "./glob";
 import type { Job, Permission, Who } from "./types";
 
 const SECOND = 1000;
@@ -101,8 +102,10 @@ export const cluster = () =>
 export const jobs = (q: string) =>
   infiniteQueryOptions({
     queryKey: ["jobs", { q }],
-    queryFn: ({ signal, pageParam }) =>
-      api.get("/v1/jobs", { query: { q: q || undefined, limit: 50, cursor: pageParam }, signal }),
+    queryFn: async ({ signal, pageParam }) => {
+      const page = await api.get("/v1/jobs", { query: { q: q || undefined, limit: 50, cursor: pageParam }, signal });
+      return { ...page, readAt: Date.now() };
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     staleTime: Infinity,
@@ -123,6 +126,14 @@ export const job = (id: string) =>
     queryFn: async ({ signal }) => (await api.get("/v1/jobs/{id}", { path: { id }, signal })) as Job,
   });
 
+/** What went into a job, as it was sent. It never changes, so it is read once. */
+export const payload = (id: string) =>
+  queryOptions({
+    queryKey: ["jobs", id, "payload"],
+    queryFn: ({ signal }) => api.text("/v1/jobs/{id}/payload", { id }, undefined, signal),
+    staleTime: Infinity,
+  });
+
 export const attempts = (id: string) =>
   queryOptions({
     queryKey: ["jobs", id, "attempts"],
@@ -137,7 +148,7 @@ export const explanation = (id: string) =>
 
 /** Figures over time. `from` and `to` are part of the key: round them, or nothing is ever found again. */
 export const timeseries = (query: {
-  metric: "throughput" | "wait" | "run" | "failures" | "enqueued";
+  metric: "throughput" | "wait" | "run" | "total" | "failures" | "enqueued";
   from?: string;
   to?: string;
   step?: string;
@@ -161,10 +172,4 @@ export function may(who: Who | undefined, permission: Permission, queueName?: st
 /** Whether somebody may do this, with that queue if one is named. What is not allowed is not rendered. */
 export function useMay(permission: Permission, queueName?: string): boolean {
   return may(useQuery(whoami()).data, permission, queueName);
-}
-
-/** Names of queues in which `*` stands for anything. */
-function matches(glob: string, name: string): boolean {
-  const pattern = glob.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${pattern.join(".*")}$`).test(name);
 }

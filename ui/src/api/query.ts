@@ -1,5 +1,6 @@
 /** How answers are kept and asked for again. */
 import { QueryClient } from "@tanstack/react-query";
+import { isPaused } from "@/live/pause";
 import { Problem } from "./problem";
 
 /** Tries after the first one. */
@@ -25,7 +26,8 @@ export function makeQueryClient(): QueryClient {
         // Live events say when something changed, so time alone makes nothing stale for a while.
         staleTime: 15_000,
         gcTime: 5 * 60_000,
-        retry: shouldRetry,
+        // On a paused page a second try would wait until it goes on.
+        retry: (failures, thrown) => !isPaused() && shouldRetry(failures, thrown),
         retryDelay,
         refetchOnWindowFocus: false,
         // The stream knows better than the browser whether the server can be reached.

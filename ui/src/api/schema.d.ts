@@ -1414,7 +1414,8 @@ export interface paths {
          * @description Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed. `event: operation` is a bulk
          *     operation that began, is over or is further, and `event: counts` the counts of states with how things are in one sentence, each at most
          *     twice a second; these two have no id and are not told again. `event: slow` says that the server is busy and tells counts only every
-         *     `interval_ms`; 0 is as usual. The stream ends when its token is revoked or expires.
+         *     `interval_ms`; 0 is as usual. The stream ends when its token is revoked or expires. Whoever is confined to some queues hears of
+         *     these only, and of nothing that is about all of them.
          */
         get: {
             parameters: {
@@ -1484,11 +1485,12 @@ export interface paths {
         /**
          * List groups of failures
          * @description Attempts that failed for one cause, per kind: numbers, ids, addresses and the like do not tell causes apart. The last seen first.
+         *     Each with how often it came in the window, over time and as a part of its kind's attempts, for windows of up to seven days.
          */
         get: {
             parameters: {
                 query?: {
-                    /** @description Seen within this time; 24h if not given */
+                    /** @description Seen within this time, such as `1h`, `24h` or `7d`; 24h if not given */
                     window?: string;
                     /** @description Only of this kind */
                     kind?: string;
@@ -5323,8 +5325,8 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description throughput (if not given), wait, run, failures or enqueued */
-                    metric?: "throughput" | "wait" | "run" | "failures" | "enqueued";
+                    /** @description throughput (if not given), wait, run, total, failures or enqueued */
+                    metric?: "throughput" | "wait" | "run" | "total" | "failures" | "enqueued";
                     /** @description Only this queue */
                     queue?: string;
                     /** @description Only this kind */
@@ -6670,11 +6672,13 @@ export interface components {
              * @description When the last one ended.
              */
             last_at: string;
+            recent?: components["schemas"]["RecentBody"] | null;
         };
         /** @description Groups of failures, the last seen first. */
         FailuresBody: {
             /** @description The groups. */
             items: components["schemas"]["FailureBody"][];
+            window?: components["schemas"]["WindowBody"] | null;
         };
         /** @description What is wrong with one part of a request. */
         FieldProblem: {
@@ -6702,12 +6706,12 @@ export interface components {
             dead?: number | null;
             /**
              * Format: double
-             * @description Of `wait` and `run`: how long on average.
+             * @description Of `wait`, `run` and `total`: how long on average.
              */
             mean_ms?: number | null;
             /**
              * Format: double
-             * @description Of `wait` and `run`: what half of them did not exceed, estimated from a histogram whose bounds double.
+             * @description Of `wait`, `run` and `total`: what half of them did not exceed, estimated from a histogram whose bounds double.
              */
             p50_ms?: number | null;
             /**
@@ -6910,6 +6914,11 @@ export interface components {
              * @description It dies if it has not started by then.
              */
             expires_at?: string | null;
+            /**
+             * @description The group of failures that its last recorded attempt belongs to, if that failed.
+             * @example 9f86d081884c7d65
+             */
+            failure?: string | null;
             /** @description Whose job it is: within equal priority the owners of a queue's jobs take turns. */
             fair_key?: string | null;
             /**
@@ -7299,7 +7308,7 @@ export interface components {
          * @description What is shown over time.
          * @enum {string}
          */
-        Metric: "throughput" | "wait" | "run" | "failures" | "enqueued";
+        Metric: "throughput" | "wait" | "run" | "total" | "failures" | "enqueued";
         /** @description A job as it is asked for. What else is in the body is left aside, as it was there. */
         NewJob: {
             /** @description A name for people. */
@@ -7837,6 +7846,21 @@ export interface components {
             now?: string | null;
             /** @description Every check is well. */
             ready: boolean;
+        };
+        /** @description What a group of failures did in a window. */
+        RecentBody: {
+            /**
+             * Format: int64
+             * @description Attempts that failed so in the window.
+             */
+            count: number;
+            /**
+             * Format: double
+             * @description What part of its kind's attempts that is, of those that started in the window: 0 to 1. Absent if that is not known.
+             */
+            share?: number | null;
+            /** @description The same for each step of the window, the oldest first. */
+            trend: number[];
         };
         /** @description A report that counts. */
         RecordedBody: {
@@ -8530,6 +8554,21 @@ export interface components {
             until?: string | null;
             /** @description `user:…`, `token:…`, `certificate:…` or `anyone`. */
             who: string;
+        };
+        /** @description A window that ends now, widened to whole steps. */
+        WindowBody: {
+            /**
+             * Format: date-time
+             * @description When it begins.
+             */
+            from: string;
+            /** @description How long a step lasts, such as `5m`. */
+            step: string;
+            /**
+             * Format: date-time
+             * @description When its last step ends, which counts what has happened so far.
+             */
+            to: string;
         };
         /** @description A worker: one life of a worker process. */
         WorkerBody: {

@@ -12,6 +12,7 @@ export type Worker = Schemas["WorkerBody"];
 export type Schedule = Schemas["ScheduleBody"];
 export type Operation = Schemas["OperationBody"];
 export type Failure = Schemas["FailureBody"];
+export type Failures = Schemas["FailuresBody"];
 export type Kind = Schemas["KindBody"];
 export type View = Schemas["ViewBody"];
 export type Who = Schemas["WhoBody"];

@@ -9,7 +9,10 @@ import { useEffect, useId, useMemo, useRef, useState } from "react";
 import type uPlot from "uplot";
 import { useSettings, useTheme } from "@/settings/settings";
 import { Button } from "./Button";
-import { formatAbsolute, formatClock, UNKNOWN, zoneName } from "./format";
+import { axisLabels, labelSpace, momentLabel } from "./axis";
+import { formatAbsolute, UNKNOWN, zoneName } from "./format";
+import { drawMarks, type Mark, within } from "./marks";
+import { lonely } from "./points";
 import "uplot/dist/uPlot.min.css";
 
 export interface Series {
@@ -29,8 +32,12 @@ interface Props {
   series: readonly Series[];
   format: (value: number | null | undefined) => string;
   height?: number;
+  /** It counts things: there is nothing between one and two of them. */
+  whole?: boolean;
   /** Shades the area where one series is above another, by their places: a gap that means something. */
   bands?: readonly { upper: number; lower: number; colour: string }[];
+  /** Things that happened meanwhile. */
+  marks?: readonly Mark[];
   /** Charts of one page with the same key share the crosshair. */
   syncKey?: string;
   onZoom?: (from: number, to: number) => void;
@@ -64,10 +71,11 @@ export function Chart(props: Props) {
               </span>
             ))
           : null}
-        <span className="ml-auto">{at === null ? "" : formatClock((times[at] ?? 0) * 1000, zone)}</span>
+        <span className="ml-auto">{at === null ? "" : momentLabel(times, at, zone)}</span>
         <Button small look="quiet" aria-pressed={asTable} icon={asTable ? <TrendingUp size={13} /> : <Table2 size={13} />} aria-label={asTable ? `View ${title} as chart` : `View ${title} as table`} onClick={() => setAsTable(!asTable)} />
       </figcaption>
       {asTable ? <Twin {...props} /> : <Canvas key={theme} {...props} onHover={setAt} />}
+      <Happened marks={props.marks ?? []} times={times} hidden={!asTable} />
     </figure>
   );
 }
@@ -77,6 +85,22 @@ function Swatch({ colour, dashed }: { colour: string; dashed: boolean }) {
     <svg width="14" height="4" aria-hidden="true">
       <path d="M0 2h14" strokeWidth="2.5" strokeDasharray={dashed ? "4 2" : undefined} style={{ stroke: `var(--${colour})` }} />
     </svg>
+  );
+}
+
+/** What happened meanwhile, in words: under the table for everybody, under the chart for those who hear it. */
+function Happened({ marks, times, hidden }: { marks: readonly Mark[]; times: readonly number[]; hidden: boolean }) {
+  const { zone } = useSettings();
+  const shown = within(marks, times[0] ?? 0, times.at(-1) ?? 0);
+  if (shown.length === 0) return null;
+  return (
+    <ul aria-label="What happened meanwhile" className={hidden ? "sr-only" : "flex flex-wrap gap-x-4 pt-2 text-12 text-muted"}>
+      {shown.map(({ at, label }) => (
+        <li key={`${at} ${label}`}>
+          {formatAbsolute(at * 1000, zone)} <span className="text-text">{label}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -116,14 +140,17 @@ function Twin({ title, times, series, format, height = 180 }: Props) {
   );
 }
 
-function Canvas({ title, times, series, format, height = 180, bands, syncKey = "page", onZoom, onReset, onHover }: Props & { onHover: (index: number | null) => void }) {
+function Canvas({ title, times, series, format, height = 180, bands, marks, whole = false, syncKey = "page", onZoom, onReset, onHover }: Props & { onHover: (index: number | null) => void }) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const { zone } = useSettings();
-  const handlers = useRef({ onZoom, onReset, onHover, format });
+  const handlers = useRef({ onZoom, onReset, onHover, format, marks });
   useEffect(() => {
-    handlers.current = { onZoom, onReset, onHover, format };
+    handlers.current = { onZoom, onReset, onHover, format, marks };
   });
+  useEffect(() => {
+    if (marks) plot.current?.redraw(false);
+  }, [marks]);
   const data = useMemo(() => [times, ...series.map((each) => each.values)] as unknown as uPlot.AlignedData, [times, series]);
   const latest = useRef(data);
   useEffect(() => {
@@ -141,7 +168,7 @@ function Canvas({ title, times, series, format, height = 180, bands, syncKey = "
       const element = box.current;
       if (gone || !element) return;
       const looks = JSON.parse(look) as [string, string, Series["kind"], boolean | undefined][];
-      const options = optionsOf(UPlot, element, { looks, bands: JSON.parse(bandLook) as NonNullable<Props["bands"]>, height, syncKey, zone, handlersOf: () => handlers.current });
+      const options = optionsOf(UPlot, element, { looks, bands: JSON.parse(bandLook) as NonNullable<Props["bands"]>, height, whole, syncKey, zone, handlersOf: () => handlers.current });
       plot.current = new UPlot(options, latest.current, element);
       watcher = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height }));
       watcher.observe(element);
@@ -153,7 +180,7 @@ function Canvas({ title, times, series, format, height = 180, bands, syncKey = "
       plot.current?.destroy();
       plot.current = undefined;
     };
-  }, [look, bandLook, height, syncKey, zone]);
+  }, [look, bandLook, height, whole, syncKey, zone]);
   return <div ref={box} role="img" aria-label={`${title}, chart. Use View as table for the figures.`} style={{ height }} />;
 }
 
@@ -161,6 +188,7 @@ interface Making {
   looks: [string, string, Series["kind"], boolean | undefined][];
   bands: NonNullable<Props["bands"]>;
   height: number;
+  whole: boolean;
   syncKey: string;
   zone: string;
   handlersOf: () => {
@@ -168,8 +196,11 @@ interface Making {
     onReset: Props["onReset"] | undefined;
     onHover: (index: number | null) => void;
     format: Props["format"];
+    marks: Props["marks"];
   };
 }
+
+const WHOLE = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
 function optionsOf(UPlot: typeof uPlot, element: HTMLElement, making: Making): uPlot.Options {
   const style = getComputedStyle(document.documentElement);
@@ -183,7 +214,8 @@ function optionsOf(UPlot: typeof uPlot, element: HTMLElement, making: Making): u
       label,
       stroke,
       width: 1.5,
-      points: { show: false },
+      // A line begins with its second point: one that stands alone is a dot.
+      points: { show: false, filter: (plot, at) => lonely(plot.data[at] ?? []), size: 5, fill: stroke, stroke },
       spanGaps: false,
       ...(kind === "area" || kind === "step" ? { fill: `${stroke}22` } : {}),
       ...(kind === "step" && stepped ? { paths: stepped } : {}),
@@ -193,6 +225,8 @@ function optionsOf(UPlot: typeof uPlot, element: HTMLElement, making: Making): u
   return {
     width: element.clientWidth,
     height: making.height,
+    // Days begin where they begin in the zone that is shown.
+    ...(zone === "local" ? {} : { tzDate: (at: number) => UPlot.tzDate(new Date(at * 1000), zone) }),
     legend: { show: false },
     cursor: {
       sync: { key: making.syncKey },
@@ -207,8 +241,8 @@ function optionsOf(UPlot: typeof uPlot, element: HTMLElement, making: Making): u
     },
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
     axes: [
-      { ...axis, grid: { show: false }, size: 28, values: (_, splits) => splits.map((at) => formatClock(at * 1000, zone).slice(0, 5)) },
-      { ...axis, size: 56, values: (_, splits) => splits.map((value) => handlersOf().format(value)) },
+      { ...axis, grid: { show: false }, size: 28, space: (_, __, min, max, width) => labelSpace(max - min, width), values: (_, splits) => axisLabels(splits, zone) },
+      { ...axis, size: 64, ...(making.whole ? { incrs: WHOLE } : {}), values: (_, splits) => splits.map((value) => handlersOf().format(value)) },
     ],
     series: [{}, ...series],
     bands: making.bands.map(({ upper, lower, colour }) => ({ series: [upper + 1, lower + 1], fill: `${token(colour)}33` })),
@@ -224,6 +258,7 @@ function optionsOf(UPlot: typeof uPlot, element: HTMLElement, making: Making): u
         },
       ],
       drawClear: [(plot) => hatchGaps(plot, token("border-strong"))],
+      draw: [(plot) => drawMarks(plot, handlersOf().marks ?? [], token("muted"))],
     },
   };
 }

@@ -17,9 +17,11 @@ interface Props {
   footer?: ReactNode;
   /** Tailwind class for the width. */
   width?: string;
+  /** It is only read: nothing in it takes the keyboard, so it does itself, to be scrolled. */
+  readOnly?: boolean;
 }
 
-export function Dialog({ open, onOpenChange, title, description, children, footer, width = "max-w-lg" }: Props) {
+export function Dialog({ open, onOpenChange, title, description, children, footer, width = "max-w-lg", readOnly = false }: Props) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -41,7 +43,9 @@ export function Dialog({ open, onOpenChange, title, description, children, foote
               <Button look="quiet" small icon={<X size={14} />} aria-label="Close" />
             </Radix.Close>
           </header>
-          <div className="min-h-0 grow overflow-y-auto px-5 py-4">{children}</div>
+          <div className="min-h-0 grow overflow-y-auto px-5 py-4" {...(readOnly ? { tabIndex: 0, role: "region", "aria-label": title } : {})}>
+            {children}
+          </div>
           {footer ? <footer className="flex justify-end gap-2 border-t border-line px-5 py-3">{footer}</footer> : null}
         </Radix.Content>
       </Radix.Portal>

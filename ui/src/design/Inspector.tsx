@@ -1,8 +1,8 @@
 /**
  * The panel on the right in which one thing is looked at without losing the list.
  *
- * From 1440 px on it stands beside the page; below it lies over it, and below 1024 px over all of it. It is not modal: the
- * list can still be used. Escape closes it.
+ * From 1440 px on it stands beside the page; below it lies over it, and below 1024 px over all of it but for the bar at the top:
+ * whether what is shown is live can be seen on any screen. It is not modal: the list can still be used. Escape closes it.
  */
 import { PanelRightClose } from "lucide-react";
 import { type PointerEvent, type ReactNode, useEffect, useRef } from "react";
@@ -33,7 +33,7 @@ export function Inspector({ label, title, actions, onClose, children }: { label:
       handle.onpointermove = null;
     };
   };
-  const place = wide ? "relative" : medium ? "fixed inset-0 z-30 w-full!" : "fixed top-12 right-0 bottom-0 z-30";
+  const place = wide ? "relative" : medium ? "fixed inset-x-0 top-12 bottom-0 z-30 w-full! max-sm:bottom-13" : "fixed top-12 right-0 bottom-0 z-30";
   return (
     <aside
       ref={element}

@@ -6,10 +6,12 @@
  * The row that was opened gets the focus back when its inspector closes. Below 640 px rows are cards.
  */
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
+import { type DOMAttributes, type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import { ROW_HEIGHT, useSettings } from "@/settings/settings";
 import { useIsNarrow } from "./media";
+import { zoneName } from "./format";
 import { extend, type Selection, toggle, toggleAll } from "./selection";
+import { useSteady } from "./steady";
 
 export interface Column<R> {
   id: string;
@@ -18,8 +20,12 @@ export interface Column<R> {
   width: string;
   cell: (row: R) => ReactNode;
   align?: "right";
+  /** It shows moments: wider, and with the zone in its head, where they are shown as they are. */
+  time?: boolean;
   /** Left out of the card that a row becomes on a small screen. */
   notOnCard?: boolean;
+  /** On a card it has a line of its own. */
+  wholeLine?: boolean;
 }
 
 export interface VirtualTableProps<R> {
@@ -44,8 +50,14 @@ export interface VirtualTableProps<R> {
   loadingMore?: boolean;
   /** Ids on the screen, for the live events of just these. */
   onVisible?: (ids: readonly string[]) => void;
+  /** Further events of the grid: of the pointer, of scrolling, of the focus. */
+  on?: Pick<DOMAttributes<HTMLDivElement>, "onPointerMove" | "onPointerLeave" | "onPointerDown" | "onWheel" | "onScroll" | "onFocus" | "onBlur">;
+  /** A row that something on the page tells more about, and the element that does. */
+  described?: { row: string; by: string } | undefined;
   /** Further keys on the focused row. */
   onKey?: (event: KeyboardEvent, row: R) => void;
+  /** The order of the rows changes by itself: it is held while somebody is at the list. */
+  steady?: boolean;
   dimmed?: boolean;
   footer?: ReactNode;
 }
@@ -57,16 +69,19 @@ const SECOND_LINE = 18;
 const AT_REST_MS = 120;
 
 export function VirtualTable<R>(props: VirtualTableProps<R>) {
-  const { label, rows, rowId, columns, onOpen, openId, selection, onSelectionChange, onEnd, onVisible, footer } = props;
-  const { density } = useSettings();
+  const { label, rowId, onOpen, openId, selection, onSelectionChange, onEnd, onVisible, footer } = props;
+  const { rows, hold } = useSteady(props.rows, rowId, props.steady ?? false);
+  const { density, absoluteTimes, zone } = useSettings();
+  const columns = useMemo(() => (absoluteTimes ? props.columns.map((column) => (column.time ? withZone(column, zone) : column)) : props.columns), [props.columns, absoluteTimes, zone]);
   const narrow = useIsNarrow();
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<string>();
   const wantFocus = useRef(false);
   const tableId = useId();
-  const cardLines = columns.filter((column) => !column.notOnCard).length;
+  const onCard = columns.filter((column) => !column.notOnCard);
+  const whole = onCard.filter((column) => column.wholeLine).length;
   const rowHeight = narrow
-    ? 20 + Math.ceil(cardLines / 2) * 22
+    ? 20 + (Math.ceil((onCard.length - whole) / 2) + whole) * 22
     : ROW_HEIGHT[density] + (props.secondLine ? SECOND_LINE : 0);
 
   const virtual = useVirtualizer({
@@ -172,7 +187,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
   const minWidth = narrow ? undefined : leastWidth(template);
   const all = selection !== undefined && rows.length > 0 && rows.every((row) => selection.ids.has(rowId(row)));
   return (
-    <div className="fills flex min-h-0 flex-col">
+    <div className="fills flex min-h-0 flex-col" {...hold}>
       <div
         ref={scroller}
         role="grid"
@@ -184,6 +199,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
         className={`min-h-0 overflow-auto border-y border-line ${props.dimmed ? "opacity-60" : ""}`}
         style={{ maxHeight: (MOST_ROWS - 12) * rowHeight }}
         onKeyDown={onKeyDown}
+        {...props.on}
         tabIndex={rows.length === 0 ? 0 : -1}
       >
         {narrow ? null : (
@@ -218,6 +234,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
                 narrow={narrow}
                 focusable={item.index === activeIndex}
                 open={id === openId}
+                describedBy={props.described?.row === id ? props.described.by : undefined}
                 selected={selection?.ids.has(id)}
                 tint={props.tint?.(row)}
                 second={props.secondLine?.(row)}
@@ -239,6 +256,11 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
   );
 }
 
+/** `2026-11-16 14:02:11` needs this much. */
+const ABSOLUTE = "140px";
+
+const withZone = <R,>(column: Column<R>, zone: string): Column<R> => ({ ...column, width: ABSOLUTE, header: <span title={zoneName(zone)}>{`${String(column.header)}, ${zoneName(zone)}`}</span> });
+
 /** What columns take at the least, with the gaps between them and the space beside them. */
 export function leastWidth(template: string): number {
   const tracks = template.match(/minmax\([^)]*\)|\S+/g) ?? [];
@@ -257,6 +279,7 @@ interface RowProps<R> {
   narrow: boolean;
   focusable: boolean;
   open: boolean;
+  describedBy: string | undefined;
   selected: boolean | undefined;
   tint: string | undefined;
   second: ReactNode;
@@ -267,7 +290,7 @@ interface RowProps<R> {
 
 const Row = memo(RowInner) as typeof RowInner;
 
-function RowInner<R>({ row, id, index, start, height, template, columns, narrow, focusable, open, selected, tint, second, onFocus, onOpen, onSelect }: RowProps<R>) {
+function RowInner<R>({ row, id, index, start, height, template, columns, narrow, focusable, open, describedBy, selected, tint, second, onFocus, onOpen, onSelect }: RowProps<R>) {
   const element = useRef<HTMLDivElement>(null);
   const before = useRef(tint);
   useEffect(() => {
@@ -288,6 +311,7 @@ function RowInner<R>({ row, id, index, start, height, template, columns, narrow,
       tabIndex={focusable ? 0 : -1}
       aria-rowindex={index + 2}
       aria-selected={selected}
+      aria-describedby={describedBy}
       data-row-id={id}
       className={`absolute top-0 left-0 w-full cursor-default border-b border-line px-3 -outline-offset-2 ${look}`}
       style={{ height, transform: `translateY(${start}px)` }}
@@ -303,7 +327,7 @@ function RowInner<R>({ row, id, index, start, height, template, columns, narrow,
           {columns
             .filter((column) => !column.notOnCard)
             .map((column) => (
-              <div key={column.id} role="gridcell" className="truncate">
+              <div key={column.id} role="gridcell" className={`truncate ${column.wholeLine ? "col-span-2" : ""}`}>
                 {column.cell(row)}
               </div>
             ))}

@@ -138,6 +138,11 @@ export function formatAbsolute(at: number, zone: Zone): string {
   return `${parts["year"]}-${parts["month"]}-${parts["day"]} ${formatClock(at, zone)}`;
 }
 
+/** `16 Nov`. */
+export function formatDay(at: number, zone: Zone): string {
+  return format(zone, { day: "numeric", month: "short" }).format(at);
+}
+
 /** What a zone is called in the head of a column: `UTC`, `Europe/Paris`. */
 export function zoneName(zone: Zone): string {
   return zone === "local" ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone;

@@ -75,7 +75,7 @@ export function ErrorPanel({ error, title, onRetry }: { error: unknown; title?: 
       <div className="font-medium">{title ?? problem.title}</div>
       <div className="max-w-[72ch] break-words">{problem.detail}</div>
       {problem.hint ? <div className="max-w-[72ch] text-muted">{problem.hint}</div> : null}
-      <div className="flex flex-wrap items-center gap-3 text-12 text-muted">
+      <div className="flex max-w-full flex-wrap items-center gap-3 text-12 text-muted">
         {onRetry ? (
           <Button small icon={<RotateCw size={12} />} onClick={onRetry}>
             Try again
@@ -87,8 +87,8 @@ export function ErrorPanel({ error, title, onRetry }: { error: unknown; title?: 
           <span>{problem.code}</span>
         )}
         {problem.requestId ? (
-          <span className="inline-flex items-center gap-1">
-            request <code>{problem.requestId}</code>
+          <span className="inline-flex min-w-0 items-center gap-1">
+            request <code className="break-all">{problem.requestId}</code>
             <CopyButton text={problem.requestId} label="Copy request id" />
           </span>
         ) : null}

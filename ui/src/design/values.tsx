@@ -67,7 +67,7 @@ function Moment({ at, moment }: { at: string; moment: number }) {
     >
       <button
         type="button"
-        className="-mx-1 min-h-6 rounded-chip px-1 text-left whitespace-nowrap hover:bg-raised"
+        className="-mx-1 -my-0.5 min-h-6 rounded-chip px-1 text-left align-baseline whitespace-nowrap hover:bg-raised"
         onClick={(event) => {
           event.stopPropagation();
           changeSettings({ absoluteTimes: !absoluteTimes });

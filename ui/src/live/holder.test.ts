@@ -13,17 +13,20 @@ interface Asked {
 
 let asked: Asked[] = [];
 let refuse: number | undefined;
+let hangs = false;
 
 beforeEach(() => {
   vi.useFakeTimers();
   asked = [];
   refuse = undefined;
+  hangs = false;
   vi.stubGlobal("fetch", async (url: string, init: { headers: Record<string, string>; signal: AbortSignal }) => {
     let out: ReadableStreamDefaultController<Uint8Array> | undefined;
     const body = new ReadableStream<Uint8Array>({ start: (controller) => void (out = controller) });
     init.signal.addEventListener("abort", () => out?.error(new Error("aborted")));
     const say = (text: string) => out?.enqueue(new TextEncoder().encode(text));
     asked.push({ url: new URL(url), headers: init.headers, signal: init.signal, say, end: () => out?.close() });
+    if (hangs) return new Promise((_, fail) => init.signal.addEventListener("abort", () => fail(new Error("aborted"))));
     if (refuse !== undefined) return new Response("", { status: refuse });
     return new Response(body, { status: 200 });
   });
@@ -126,4 +129,18 @@ it("forgets tabs that went without a word, and then listens to nothing", async (
   await vi.advanceTimersByTimeAsync(200_000);
   expect(asked.length).toBe(before);
   expect(asked.every(({ signal }) => signal.aborted)).toBe(true);
+});
+
+it("gives up a try that is never answered, and is offline after three of them", async () => {
+  hangs = true;
+  const holder = new Holder("http://h/v1/events");
+  const { port, chip } = tab();
+  holder.receive(port, { type: "want", want: { topics: ["counts"], visible: [] } });
+  await settle();
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(asked[0]?.signal.aborted).toBe(true);
+  expect(chip()).toBe("reconnecting");
+  await vi.advanceTimersByTimeAsync(80_000);
+  expect(asked.length).toBeGreaterThanOrEqual(3);
+  expect(chip()).toBe("offline");
 });

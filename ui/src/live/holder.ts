@@ -4,7 +4,7 @@
  * Runs in a shared worker, or in the tab itself where there are none. Browsers allow six connections to a server over all
  * tabs, so a stream per tab would starve the seventh tab, and the requests of the first six.
  */
-import { backoffMs, DEAD_AFTER_MS, initialLink, type Link, type LinkEvent, nextLink } from "./connection";
+import { backoffMs, DEAD_AFTER_MS, DELAYED_AFTER_MS, initialLink, type Link, type LinkEvent, nextLink } from "./connection";
 import { together, type Told, type ToHolder, type ToTab, type Want } from "./protocol";
 import { FrameReader } from "./sse";
 
@@ -28,6 +28,8 @@ export class Holder {
   #link: Link = initialLink(Date.now());
   #stream: AbortController | undefined;
   #open = "";
+  /** When the last try began. */
+  #triedAt = 0;
   #lastId: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** An older server that took over does not know how to narrow to the jobs on the screen. */
@@ -82,6 +84,7 @@ export class Holder {
     this.#stream?.abort();
     const url = this.#wanted();
     this.#open = url;
+    this.#triedAt = Date.now();
     if (url === "") return;
     const stream = new AbortController();
     this.#stream = stream;
@@ -162,8 +165,9 @@ export class Holder {
     const now = Date.now();
     for (const [port, tab] of this.#tabs) if (now - tab.heardAt > TAB_GONE_MS) this.#tabs.delete(port);
     this.#settle();
-    if (this.#link.phase === "open" && this.#open !== "" && now - this.#link.heardAt > DEAD_AFTER_MS) {
-      this.#stream?.abort();
-    }
+    const silent = this.#link.phase === "open" && now - this.#link.heardAt > DEAD_AFTER_MS;
+    // A server that hangs takes a connection and never answers: the next try may find another one.
+    const unanswered = this.#link.phase === "connecting" && now - this.#triedAt > DELAYED_AFTER_MS;
+    if (this.#open !== "" && (silent || unanswered)) this.#stream?.abort();
   }
 }

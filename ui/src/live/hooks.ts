@@ -34,6 +34,16 @@ export function useLive(topics: readonly Topic[], onTold?: (told: Told[]) => voi
   );
 }
 
+/** Calls back when something was missed, for what is not simply read again. It may change at every render. */
+export function useReread(onReread: () => void): void {
+  const hub = useHub();
+  const latest = useRef(onReread);
+  useEffect(() => {
+    latest.current = onReread;
+  });
+  useEffect(() => hub.onReread(() => latest.current()), [hub]);
+}
+
 /** Makes these queries stale whenever one of the topics is told, at most once in `every` milliseconds. */
 export function useLiveQueries(topics: readonly Topic[], keys: readonly QueryKey[], visible?: readonly string[], every = 2000): void {
   const client = useQueryClient();

@@ -5,13 +5,14 @@
  * four times a second. Counts are absolute and always flow; everything else stops while the tab is hidden or paused, and is
  * read again afterwards.
  */
-import type { QueryClient } from "@tanstack/react-query";
+import type { QueryClient, QueryKey } from "@tanstack/react-query";
 import { refreshLogin } from "@/api/client";
 import type { Stats } from "@/api/types";
 import { serverUrl } from "@/base";
 import { batched } from "./batch";
 import { initialLink, type Link, nextLink } from "./connection";
 import { Holder } from "./holder";
+import { setPaused } from "./pause";
 import { type Told, type ToHolder, type Topic, together, type ToTab, type Want } from "./protocol";
 
 /** Everything is read again at most this often, however many gaps there are. */
@@ -27,8 +28,11 @@ export interface Listener {
 export class Hub {
   #client: QueryClient;
   #port: { postMessage(message: ToHolder): void };
+  /** Whether one stream serves all tabs. Where it cannot, only the tab in sight has one: on a phone, that is one for the browser. */
+  #shared: boolean;
   #listeners = new Map<symbol, Listener>();
   #subscribers = new Set<() => void>();
+  #rereaders = new Set<() => void>();
   #link: Link = initialLink(Date.now());
   #rereadAt = 0;
   #batch = batched<Told>(
@@ -38,13 +42,15 @@ export class Hub {
 
   constructor(client: QueryClient) {
     this.#client = client;
-    this.#port = openPort((message) => this.#receive(message));
+    [this.#port, this.#shared] = openPort((message) => this.#receive(message));
     document.addEventListener("visibilitychange", () => this.#visibility());
     addEventListener("online", () => this.#port.postMessage({ type: "retry", online: true }));
     addEventListener("offline", () => this.#port.postMessage({ type: "retry", online: false }));
     addEventListener("pagehide", () => this.#port.postMessage({ type: "bye" }));
     addEventListener("pageshow", () => this.#want());
-    setInterval(() => this.#port.postMessage({ type: "here" }), STILL_HERE_MS);
+    setInterval(() => {
+      if (this.#shared || !document.hidden) this.#port.postMessage({ type: "here" });
+    }, STILL_HERE_MS);
   }
 
   /** Begins to listen; what it gives back ends it. */
@@ -70,6 +76,7 @@ export class Hub {
   togglePause(): void {
     const paused = !this.#link.paused;
     this.#setLink(nextLink(this.#link, paused ? { type: "pause" } : { type: "resume", at: Date.now() }));
+    setPaused(paused);
     this.#batch.clear();
     this.#want();
     if (!paused) this.reread();
@@ -80,15 +87,28 @@ export class Hub {
     this.#port.postMessage({ type: "authenticated" });
   }
 
-  /** Reads everything on the page again: something was missed. */
+  /** Called when something was missed, by whoever reads again in a way of his own. What it gives back ends it. */
+  onReread(reread: () => void): () => void {
+    this.#rereaders.add(reread);
+    return () => this.#rereaders.delete(reread);
+  }
+
+  /** Reads everything on the page again: something was missed. But for lists of jobs, which new ones would shift. */
   reread(): void {
     const now = Date.now();
     if (now < this.#rereadAt) return;
     this.#rereadAt = now + REREAD_EVERY_MS;
-    setTimeout(() => void this.#client.invalidateQueries({ refetchType: "active" }), 0);
+    setTimeout(() => {
+      void this.#client.invalidateQueries({ refetchType: "active", predicate: ({ queryKey }) => !isJobList(queryKey) });
+      for (const reread of this.#rereaders) reread();
+    }, 0);
   }
 
   #want(): void {
+    if (document.hidden && !this.#shared) {
+      this.#port.postMessage({ type: "bye" });
+      return;
+    }
     const quiet = document.hidden || this.#link.paused;
     const wants: Want[] = [{ topics: ["counts"], visible: [] }];
     if (!quiet) {
@@ -145,6 +165,9 @@ export class Hub {
   }
 }
 
+/** Whether this is a list of jobs, whose rows change in place and whose new ones wait to be asked for. */
+export const isJobList = ([noun, what]: QueryKey): boolean => noun === "jobs" && typeof what === "object" && what !== null && "q" in what;
+
 /** The topic that an event belongs to. */
 export function topicOf(event: string): Topic {
   switch (event) {
@@ -165,19 +188,20 @@ export function topicOf(event: string): Topic {
   }
 }
 
-function openPort(receive: (message: ToTab) => void): { postMessage(message: ToHolder): void } {
+/** The way to the holder of the stream, and whether other tabs share it. */
+function openPort(receive: (message: ToTab) => void): [port: { postMessage(message: ToHolder): void }, shared: boolean] {
   const url = serverUrl("v1/events");
   if (typeof SharedWorker !== "undefined") {
     try {
       const worker = new SharedWorker(new URL("./worker.ts", import.meta.url), { type: "module", name: url });
       worker.port.onmessage = (event: MessageEvent<ToTab>) => receive(event.data);
-      return worker.port;
+      return [worker.port, true];
     } catch {
       // Some browsers refuse workers in private windows; the tab then holds its own stream.
     }
   }
   const holder = new Holder(url);
   const port = { postMessage: (message: ToTab) => queueMicrotask(() => receive(message)) };
-  return { postMessage: (message) => holder.receive(port, message) };
+  return [{ postMessage: (message) => holder.receive(port, message) }, false];
 }
 

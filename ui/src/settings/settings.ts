@@ -8,6 +8,8 @@ export interface Settings {
   zone: string;
   /** Moments are shown as they are, not as how long ago. */
   absoluteTimes: boolean;
+  /** Keys without Ctrl or ⌘ do something anywhere. Whoever speaks to his machine, or slips, can turn that off (WCAG 2.1.4). */
+  singleKeys: boolean;
   railCollapsed: boolean;
   inspectorWidth: number;
 }
@@ -18,6 +20,7 @@ const DEFAULTS: Settings = {
   density: "default",
   zone: "local",
   absoluteTimes: false,
+  singleKeys: true,
   railCollapsed: false,
   inspectorWidth: 560,
 };
@@ -38,6 +41,7 @@ export function readSettings(text: string | null): Settings {
   }
   if (typeof stored.zone === "string" && isZone(stored.zone)) settings.zone = stored.zone;
   if (typeof stored.absoluteTimes === "boolean") settings.absoluteTimes = stored.absoluteTimes;
+  if (typeof stored.singleKeys === "boolean") settings.singleKeys = stored.singleKeys;
   if (typeof stored.railCollapsed === "boolean") settings.railCollapsed = stored.railCollapsed;
   if (typeof stored.inspectorWidth === "number") settings.inspectorWidth = clampInspector(stored.inspectorWidth);
   return settings;
@@ -98,6 +102,9 @@ function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
+
+/** Outside of what is drawn. */
+export const settingsNow = (): Settings => current;
 
 export function useSettings(): Settings {
   return useSyncExternalStore(subscribe, () => current);

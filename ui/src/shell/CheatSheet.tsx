@@ -24,15 +24,35 @@ const SECTIONS: readonly (readonly [string, readonly (readonly [string, string])
       ["x", "Select"],
       ["⇧x", "Select a range"],
       ["a", "Select what is loaded"],
+      ["A", "Select all that match"],
+      ["n", "Show new jobs"],
+      ["Space", "Peek at the payload of a job"],
       ["Enter", "Open in the inspector"],
       ["o", "Open the page"],
+    ],
+  ],
+  [
+    "A job, in a list or open",
+    [
+      ["r", "Replay, after asking"],
+      ["c", "Cancel, after asking"],
+      ["e", "Why it does not run"],
+      ["[ ]", "The one before, the one after, in the inspector"],
+    ],
+  ],
+  [
+    "In the filter",
+    [
+      ["↑ ↓", "What was searched before; suggestions"],
+      ["Tab", "Take the suggestion"],
+      ["Alt+Enter", "Turn the condition at the caret round"],
     ],
   ],
 ];
 
 export function CheatSheet({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog open onOpenChange={(open) => !open && onClose()} title="Keys" width="max-w-3xl">
+    <Dialog open onOpenChange={(open) => !open && onClose()} title="Keys" width="max-w-3xl" readOnly>
       <div className="grid grid-cols-2 gap-x-8 gap-y-5 max-sm:grid-cols-1">
         {SECTIONS.map(([title, keys]) => (
           <section key={title}>
@@ -50,6 +70,7 @@ export function CheatSheet({ onClose }: { onClose: () => void }) {
           </section>
         ))}
       </div>
+      <p className="pt-4 text-12 text-muted">Single keys can be turned off in the menu at the top right. A key that asks first never does anything by itself.</p>
     </Dialog>
   );
 }

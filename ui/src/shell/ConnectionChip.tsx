@@ -39,7 +39,9 @@ export function ConnectionChip() {
         <span aria-hidden="true" className={`${colour} ${chip.state === "paused" ? "text-[8px]" : "text-[10px]"}`}>
           {mark}
         </span>
-        <span className="max-sm:max-w-24 max-sm:truncate">{text}</span>
+        {/* A small screen has room for when, and not for every word. */}
+        <span className="sm:hidden">{text.replace("showing data from ", "")}</span>
+        <span className="max-sm:hidden">{text}</span>
       </button>
     </Tooltip>
   );

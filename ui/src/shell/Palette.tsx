@@ -5,11 +5,12 @@ import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useMemo, useState } from "react";
 import { api } from "@/api/client";
-import { may, queues, views, whoami } from "@/api/queries";
+import { may, queues, whoami } from "@/api/queries";
 import { shellWord } from "@/design/CopyButton";
 import { toast } from "@/design/Toast";
 import { useHub } from "@/live/hooks";
 import { toggleTheme } from "@/settings/settings";
+import { useViews } from "@/settings/views";
 import { type Command, matchScore, placeOfId, usePageCommands } from "./commands";
 import { PLACES } from "./nav";
 import { readRecent } from "./recent";
@@ -121,7 +122,7 @@ function useCommandList(): Command[] {
   const client = useQueryClient();
   const who = useQuery(whoami()).data;
   const queueList = useQuery(queues()).data?.items;
-  const viewList = useQuery(views()).data?.items;
+  const viewList = useViews();
   const ofPage = usePageCommands();
   return useMemo(() => {
     const list: Command[] = [];
@@ -150,8 +151,8 @@ function useCommandList(): Command[] {
     }
     list.push({ id: "live", group: "Do", label: "Pause or resume live updates", run: () => hub.togglePause() });
     list.push({ id: "theme", group: "Do", label: "Switch between dark and light", run: toggleTheme });
-    for (const view of viewList ?? []) {
-      list.push({ id: `view-${view.name}`, group: "Saved views", label: view.name, cli: `ganger view get ${shellWord(view.name)}`, run: () => void navigate({ to: "/jobs", search: { q: view.query } }) });
+    for (const view of viewList) {
+      list.push({ id: `view-${view.own ? "own-" : ""}${view.name}`, group: "Saved views", label: view.name, cli: view.own ? `ganger job list ${shellWord(view.query)}` : `ganger view get ${shellWord(view.name)}`, run: () => void navigate({ to: "/jobs", search: { q: view.query } }) });
     }
     return list;
   }, [who, queueList, viewList, ofPage, navigate, hub, client]);

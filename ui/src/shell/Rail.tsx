@@ -2,14 +2,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
 import { PanelLeftClose, PanelLeftOpen } from "lucide-react";
-import { useEffect, useSyncExternalStore } from "react";
-import { capabilities, may, stats, views, whoami } from "@/api/queries";
+import { useEffect, useRef, useSyncExternalStore } from "react";
+import { capabilities, may, stats, whoami } from "@/api/queries";
 import { STATES, sumOf } from "@/api/types";
 import { Button } from "@/design/Button";
 import { useIsMedium, useIsNarrow } from "@/design/media";
 import { Tooltip } from "@/design/Tooltip";
 import { Num } from "@/design/values";
 import { changeSettings, useSettings } from "@/settings/settings";
+import { useViews } from "@/settings/views";
 import { PLACES, type Place } from "./nav";
 
 const SEEN_KEY = "ganger.failures.seen";
@@ -144,10 +145,12 @@ function NewFailures() {
   );
 }
 
+/** So many find room in the rail; the palette has them all. */
+const MOST_VIEWS = 8;
+
 function SavedViews() {
-  const list = useQuery(views()).data?.items ?? [];
-  return list.slice(0, 8).map((view) => (
-    <Link key={view.name} to="/jobs" search={{ q: view.query }} activeOptions={{ includeSearch: true }} className="flex h-7 items-center rounded pr-2 pl-9 text-12 text-muted hover:bg-raised hover:text-text hover:no-underline aria-[current=page]:text-text">
+  return useViews().slice(0, MOST_VIEWS).map((view) => (
+    <Link key={`${view.own} ${view.name}`} title={view.own ? `${view.name}, in this browser only` : view.name} to="/jobs" search={{ q: view.query }} activeOptions={{ includeSearch: true }} className="flex h-7 items-center rounded pr-2 pl-9 text-12 text-muted hover:bg-raised hover:text-text hover:no-underline aria-[current=page]:text-text">
       <span className="truncate">{view.name}</span>
     </Link>
   ));
@@ -171,13 +174,24 @@ export function useEnvironment(): string | undefined {
 }
 
 function BottomBar({ places }: { places: readonly Place[] }) {
+  const bar = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // Not all of them fit: the one that is open is in sight.
+  const open = places.findIndex(({ to }) => (to === "/" ? pathname === "/" : pathname.startsWith(to)));
+  useEffect(() => {
+    // Newer browsers answer with a promise, which is nothing to clean up with.
+    void bar.current?.children[open]?.scrollIntoView({ inline: "nearest", block: "nearest" });
+  }, [open]);
   return (
-    <nav aria-label="Pages" className="fixed inset-x-0 bottom-0 z-20 flex h-13 overflow-x-auto border-t border-line bg-surface">
+    <nav ref={bar} aria-label="Pages" className="fixed inset-x-0 bottom-0 z-20 flex h-13 overflow-x-auto border-t border-line bg-surface">
       {places.map((place) => {
         const Icon = place.icon;
         return (
           <Link key={place.to} to={place.to} activeOptions={{ exact: place.to === "/" }} className="flex min-w-17 grow flex-col items-center justify-center gap-0.5 text-12 text-muted hover:no-underline aria-[current=page]:text-text">
-            <Icon size={16} strokeWidth={1.5} aria-hidden="true" />
+            <span className="relative">
+              <Icon size={16} strokeWidth={1.5} aria-hidden="true" />
+              {place.to === "/failures" ? <NewFailures /> : null}
+            </span>
             <span className="max-w-17 truncate px-1">{place.label}</span>
           </Link>
         );

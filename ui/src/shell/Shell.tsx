@@ -12,15 +12,18 @@ import { InspectorHost } from "./JobInspector";
 import { type KeyMap, useKeys } from "./keys";
 import { PLACES } from "./nav";
 import { Palette } from "./Palette";
-import { Rail } from "./Rail";
-import { TopBar } from "./TopBar";
+import { Rail, useEnvironment } from "./Rail";
+import { useTitle } from "./title";
+import { TopBar, useAtLogin } from "./TopBar";
 
 export function Shell() {
   const [open, setOpen] = useState<"palette" | "keys">();
   const main = useRef<HTMLElement>(null);
   const hub = useHub();
   const navigate = useNavigate();
-  const stale = isStale(useConnection());
+  const atLogin = useAtLogin();
+  const stale = isStale(useConnection()) && !atLogin;
+  useTitle(useEnvironment());
 
   useEffect(
     () =>

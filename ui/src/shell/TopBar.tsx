@@ -6,7 +6,7 @@ import { api } from "@/api/client";
 import { whoami } from "@/api/queries";
 import { Button } from "@/design/Button";
 import { Menu, MenuCheck, MenuChoice, MenuItem, MenuLabel, MenuLine } from "@/design/Menu";
-import { zoneName, shortId } from "@/design/format";
+import { zoneName } from "@/design/format";
 import { KeyHint } from "@/design/parts";
 import { toast } from "@/design/Toast";
 import { changeSettings, useSettings } from "@/settings/settings";
@@ -14,8 +14,18 @@ import { ConnectionChip } from "./ConnectionChip";
 import { MOD } from "./keys";
 import { PLACES } from "./nav";
 import { PRESETS, useTimeRange } from "./range";
+import { namesOf } from "./title";
 
 export function TopBar({ onSearch, onKeys }: { onSearch: () => void; onKeys: () => void }) {
+  // Whoever is not logged in has nothing to search, and nothing that could be live.
+  if (useAtLogin()) {
+    return (
+      <header className="flex h-12 shrink-0 items-center justify-between gap-3 border-b border-line px-6 max-sm:px-3">
+        <Breadcrumb />
+        <UserMenu onKeys={onKeys} />
+      </header>
+    );
+  }
   return (
     <header className="flex h-12 shrink-0 items-center gap-3 border-b border-line px-6 max-sm:px-3">
       <Breadcrumb />
@@ -33,24 +43,29 @@ export function TopBar({ onSearch, onKeys }: { onSearch: () => void; onKeys: () 
   );
 }
 
+/** Whether somebody is asked who he is. */
+export function useAtLogin(): boolean {
+  return useLocation().pathname.endsWith("/login");
+}
+
 function Breadcrumb() {
   const { pathname } = useLocation();
-  const [first = "", second] = pathname.split("/").filter(Boolean);
-  const place = PLACES.find((each) => each.to === `/${first}`);
+  const { place: label, thing } = namesOf(pathname);
+  const place = PLACES.find((each) => each.label === label);
   return (
     <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5 max-sm:hidden">
-      {place && second ? (
+      {place && thing ? (
         <Link to={place.to} className="text-muted">
-          {place.label}
+          {label}
         </Link>
       ) : (
-        <span className="font-medium whitespace-nowrap">{place?.label ?? (first === "login" ? "Log in" : "Ganger")}</span>
+        <span className="font-medium whitespace-nowrap">{label}</span>
       )}
-      {second ? (
+      {thing ? (
         <>
           <ChevronRight size={14} className="shrink-0 text-muted" aria-hidden="true" />
-          <span className="max-w-52 truncate font-medium" aria-current="page" title={decodeURIComponent(second)}>
-            {/^(job|op|wrk)_/.test(second) ? shortId(second) : decodeURIComponent(second)}
+          <span className="max-w-52 truncate font-medium" aria-current="page" title={thing}>
+            {thing}
           </span>
         </>
       ) : null}
@@ -124,8 +139,11 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
       <MenuCheck checked={settings.absoluteTimes} onChange={(absoluteTimes) => changeSettings({ absoluteTimes })}>
         Show absolute times
       </MenuCheck>
+      <MenuCheck checked={settings.singleKeys} onChange={(singleKeys) => changeSettings({ singleKeys })}>
+        Single keys do something
+      </MenuCheck>
       <MenuLine />
-      <MenuItem icon={<Keyboard size={14} />} hint="?" onSelect={onKeys}>
+      <MenuItem icon={<Keyboard size={14} />} hint={settings.singleKeys ? "?" : undefined} onSelect={onKeys}>
         Keys
       </MenuItem>
       {who?.authentication && who.who.startsWith("user:") ? (

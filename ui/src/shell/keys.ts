@@ -1,5 +1,6 @@
 /** Keys of the whole page. A key that is typed into something belongs to that. */
 import { useEffect, useRef } from "react";
+import { settingsNow } from "@/settings/settings";
 
 export type KeyMap = Record<string, (event: KeyboardEvent) => void>;
 
@@ -15,7 +16,7 @@ export function isTyping(event: KeyboardEvent): boolean {
   return field !== null && !(field instanceof HTMLInputElement && ["checkbox", "radio"].includes(field.type));
 }
 
-/** Keys such as `t`, `?`, and chords such as `g j`. The map may change at every render. */
+/** Keys such as `t`, `?`, and chords such as `g j`, unless they are turned off. The map may change at every render. */
 export function useKeys(keys: KeyMap): void {
   const latest = useRef(keys);
   useEffect(() => {
@@ -25,6 +26,7 @@ export function useKeys(keys: KeyMap): void {
     let first: { key: string; at: number } | undefined;
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event)) return;
+      if (!settingsNow().singleKeys) return;
       const chord = first && event.timeStamp - first.at < CHORD_MS ? `${first.key} ${event.key}` : undefined;
       first = undefined;
       const handler = (chord && latest.current[chord]) || latest.current[event.key];

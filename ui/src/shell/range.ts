@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { useNow } from "@/design/clock";
 import { formatAbsolute } from "@/design/format";
+import { useHeld } from "@/live/pause";
 import { useSettings } from "@/settings/settings";
 
 const MINUTE = 60_000;
@@ -59,7 +60,7 @@ export function useTimeRange() {
   const { range: text } = useSearch({ strict: false }) as { range?: string };
   const navigate = useNavigate();
   const { zone } = useSettings();
-  const range = rangeOf(text, useNow());
+  const range = rangeOf(text, useHeld(useNow()));
   const choose = useCallback(
     (chosen: string | undefined) =>
       void navigate({ to: ".", search: (before) => ({ ...before, range: chosen === DEFAULT_RANGE ? undefined : chosen }) }),

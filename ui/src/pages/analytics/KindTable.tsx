@@ -17,8 +17,10 @@ const HEADS: readonly (readonly [SortKey, string, string])[] = [
   ["wait95", "Wait p95", "max-sm:hidden"],
   ["run50", "Run p50", "max-md:hidden"],
   ["run95", "Run p95", ""],
-  ["run99", "Run p99", "max-md:hidden"],
-  ["total", "Total, mean", "max-sm:hidden"],
+  ["run99", "Run p99", "max-lg:hidden"],
+  ["total50", "Total p50", "max-md:hidden"],
+  ["total95", "Total p95", "max-sm:hidden"],
+  ["total99", "Total p99", "max-lg:hidden"],
 ];
 
 export function KindTable({ over, chosen }: { over: Over; chosen: string | undefined }) {
@@ -27,8 +29,9 @@ export function KindTable({ over, chosen }: { over: Over; chosen: string | undef
   const ended = useQuery(timeseries({ metric: "throughput", ...by }));
   const wait = useQuery(timeseries({ metric: "wait", ...by })).data;
   const run = useQuery(timeseries({ metric: "run", ...by })).data;
+  const total = useQuery(timeseries({ metric: "total", ...by })).data;
   const [sort, setSort] = useState<{ key: SortKey; descending: boolean }>({ key: "ended", descending: true });
-  const rows = useMemo(() => sorted(kindFigures(ended.data, wait, run), sort.key, sort.descending), [ended.data, wait, run, sort]);
+  const rows = useMemo(() => sorted(kindFigures(ended.data, wait, run, total), sort.key, sort.descending), [ended.data, wait, run, total, sort]);
   const press = (key: SortKey) => setSort((before) => (before.key === key ? { key, descending: !before.descending } : { key, descending: key !== "kind" }));
   return (
     <Panel title="By kind" aside={<span className="max-sm:hidden">Percentiles are estimates, off by less than a factor of two; counts and means are exact</span>}>
@@ -80,11 +83,17 @@ export function KindTable({ over, chosen }: { over: Over; chosen: string | undef
                       <td className="px-3 text-right whitespace-nowrap">
                         <Duration ms={row.run?.p95_ms} />
                       </td>
-                      <td className="px-3 text-right whitespace-nowrap max-md:hidden">
+                      <td className="px-3 text-right whitespace-nowrap max-lg:hidden">
                         <Duration ms={row.run?.p99_ms} />
                       </td>
+                      <td className="px-3 text-right whitespace-nowrap max-md:hidden">
+                        <Duration ms={row.total?.p50_ms} />
+                      </td>
                       <td className="px-3 text-right whitespace-nowrap max-sm:hidden">
-                        <Duration ms={row.totalMs} />
+                        <Duration ms={row.total?.p95_ms} />
+                      </td>
+                      <td className="px-3 text-right whitespace-nowrap max-lg:hidden">
+                        <Duration ms={row.total?.p99_ms} />
                       </td>
                       <td className="px-3 max-md:hidden">
                         <Sparkline width={104} height={20} values={row.points} label={`Jobs of ${row.kind} that ended over the range`} className="stroke-succeeded" />

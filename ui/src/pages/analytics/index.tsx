@@ -39,6 +39,7 @@ export default function Analytics() {
           <Success over={over} />
           <Percentiles metric="wait" title="Wait, from due to its lease" over={over} />
           <Percentiles metric="run" title="Run, per attempt" over={over} />
+          <Percentiles metric="total" title="Total, from intake to the end of a job" over={over} wide />
         </div>
         <KindTable over={over} chosen={kind} />
       </div>
@@ -75,6 +76,7 @@ function Totals({ over }: { over: Over }) {
   const ended = useQuery(timeseries({ metric: "throughput", ...over })).data?.series[0]?.total;
   const wait = useQuery(timeseries({ metric: "wait", ...over })).data?.series[0]?.total;
   const run = useQuery(timeseries({ metric: "run", ...over })).data?.series[0]?.total;
+  const total = useQuery(timeseries({ metric: "total", ...over })).data?.series[0]?.total;
   const items = [
     ["Jobs ended", ended && formatCount(ended.count)],
     ["Succeeded", ended && formatPercent(successRate(ended))],
@@ -82,25 +84,19 @@ function Totals({ over }: { over: Over }) {
     ["Wait, p95", wait && formatDuration(wait.p95_ms)],
     ["Run, p50", run && formatDuration(run.p50_ms)],
     ["Run, p95", run && formatDuration(run.p95_ms)],
-    ["Total, mean", wait && run && formatDuration(totalMean(wait, run))],
+    ["Total, p50", total && formatDuration(total.p50_ms)],
+    ["Total, p95", total && formatDuration(total.p95_ms)],
   ] as const;
   return (
-    <dl className="grid grid-cols-7 gap-px overflow-hidden rounded border border-line bg-line max-md:grid-cols-4 max-sm:grid-cols-2">
+    <dl className="grid grid-cols-8 gap-px overflow-hidden rounded border border-line bg-line max-md:grid-cols-4 max-sm:grid-cols-2">
       {items.map(([name, value]) => (
         <div key={name} className="bg-surface px-3 py-2">
           <dt className="text-12 text-muted">{name}</dt>
           <dd className="text-20 font-medium whitespace-nowrap">{value ?? <Skeleton className="h-5 w-16" />}</dd>
         </div>
       ))}
-      {/* Fills the row, so that no darker hole is left at its end. */}
-      <div className="hidden bg-surface max-md:block" aria-hidden="true" />
     </dl>
   );
-}
-
-/** Of an attempt, from when it was due to its end. Means can be added; percentiles cannot. */
-export function totalMean(wait: { mean_ms?: number | null }, run: { mean_ms?: number | null }): number | undefined {
-  return wait.mean_ms == null || run.mean_ms == null ? undefined : wait.mean_ms + run.mean_ms;
 }
 
 function Throughput({ over }: { over: Over }) {
@@ -147,7 +143,7 @@ function Success({ over }: { over: Over }) {
   );
 }
 
-function Percentiles({ metric, title, over }: { metric: "wait" | "run"; title: string; over: Over }) {
+function Percentiles({ metric, title, over, wide = false }: { metric: "wait" | "run" | "total"; title: string; over: Over; wide?: boolean }) {
   const range = useTimeRange();
   const query = useQuery(timeseries({ metric, ...over }));
   const now = query.dataUpdatedAt;
@@ -161,7 +157,7 @@ function Percentiles({ metric, title, over }: { metric: "wait" | "run"; title: s
     return { times: timesOf(points), series: shown };
   }, [query.data, now]);
   return (
-    <Panel title={title}>
+    <Panel title={title} {...(wide ? { className: "md:col-span-2" } : {})}>
       <div className="p-3 pt-1.5">
         <Loaded query={query} rows={5}>
           {() => <Chart title={title} times={times} series={series} format={formatDuration} onZoom={range.zoom} onReset={range.reset} />}

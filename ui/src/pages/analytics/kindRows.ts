@@ -8,24 +8,22 @@ export interface KindFigures {
   success: number | undefined;
   wait: Figure | undefined;
   run: Figure | undefined;
-  /** Of an attempt, from when it was due to its end: wait and run together. */
-  totalMs: number | undefined;
+  /** Of jobs that ended, from intake to their end. */
+  total: Figure | undefined;
 }
 
-export function kindFigures(ended: Timeseries | undefined, wait: Timeseries | undefined, run: Timeseries | undefined): KindFigures[] {
-  const [ends, waits, runs] = [byName(ended), byName(wait), byName(run)];
+export function kindFigures(ended: Timeseries | undefined, wait: Timeseries | undefined, run: Timeseries | undefined, total: Timeseries | undefined): KindFigures[] {
+  const [ends, waits, runs, totals] = [byName(ended), byName(wait), byName(run), byName(total)];
   return [...new Set([...ends.keys(), ...waits.keys(), ...runs.keys()])].map((kind) => {
-    const waited = waits.get(kind)?.total;
-    const ran = runs.get(kind)?.total;
     const line = ends.get(kind);
     return {
       kind,
       ended: line?.total.count ?? 0,
       points: line?.points.slice(0, -1).map((point) => point.count) ?? [],
       success: line && successRate(line.total),
-      wait: waited,
-      run: ran,
-      totalMs: waited?.mean_ms == null || ran?.mean_ms == null ? undefined : waited.mean_ms + ran.mean_ms,
+      wait: waits.get(kind)?.total,
+      run: runs.get(kind)?.total,
+      total: totals.get(kind)?.total,
     };
   });
 }
@@ -39,7 +37,9 @@ export const SORTS = {
   run50: (row: KindFigures) => row.run?.p50_ms,
   run95: (row: KindFigures) => row.run?.p95_ms,
   run99: (row: KindFigures) => row.run?.p99_ms,
-  total: (row: KindFigures) => row.totalMs,
+  total50: (row: KindFigures) => row.total?.p50_ms,
+  total95: (row: KindFigures) => row.total?.p95_ms,
+  total99: (row: KindFigures) => row.total?.p99_ms,
 } as const satisfies Record<string, (row: KindFigures) => string | number | null | undefined>;
 export type SortKey = keyof typeof SORTS;
 

@@ -55,8 +55,8 @@ function Unknown({ fingerprint }: { fingerprint: string }) {
 }
 
 function Head({ fingerprint, group, act }: { fingerprint: string; group: Group | undefined; act: (target: GroupTarget) => void }) {
-  const mayReplay = useMay("replay");
-  const mayPurge = useMay("purge");
+  const mayReplay = useMay("replay", "*");
+  const mayPurge = useMay("purge", "*");
   const { name, text } = splitError(group?.error ?? "");
   const target = { fingerprint, error: group?.error ?? fingerprint };
   return (
@@ -156,7 +156,7 @@ function Occurrences({ fingerprint }: { fingerprint: string }) {
             data.matched === 0 ? (
               <p className="py-6 text-center text-muted">No job has this as its last error any more: they were replayed, discarded, or have outlived their time.</p>
             ) : (
-              <Chart title="Jobs of this group by when they came in" times={times} series={series} format={formatCount} height={160} />
+              <Chart title="Jobs of this group by when they came in" times={times} series={series} format={formatCount} whole height={160} />
             )
           }
         </Loaded>

@@ -4,7 +4,7 @@ import type { Failure } from "@/api/types";
 import { onlyWhere } from "@/pages/failure";
 import { rangeOf } from "@/shell/range";
 import { groupCli, wantedWord } from "./GroupDialog";
-import { compare, inRange, isNew, samplesOf, search, splitError, tally, windowOf } from "./groups";
+import { compare, drawn, inRange, isNew, lately, samplesOf, search, splitError, tally, windowOf } from "./groups";
 
 const now = Date.UTC(2026, 10, 16, 14, 0);
 const iso = (minutesAgo: number) => new Date(now - minutesAgo * 60_000).toISOString();
@@ -17,8 +17,29 @@ it("asks for a window that reaches back to where a past range began", () => {
 
 it("keeps the groups that may have been seen in a past range", () => {
   const range = rangeOf(`${iso(90)}..${iso(60)}`, now);
-  const kept = inRange([group("before", 200, 100), group("within", 80, 70), group("across", 300, 1), group("after", 30, 1)], range);
-  expect(kept.map((each) => each.fingerprint)).toEqual(["within", "across"]);
+  const items = [group("before", 200, 100), group("within", 80, 70), group("across", 300, 1), group("after", 30, 1)];
+  expect(inRange({ items }, range).map((each) => each.fingerprint)).toEqual(["within", "across"]);
+  // Where it is known when they came, those that were not seen between the ends are left out.
+  const window = { from: iso(90), to: iso(0), step: "30m" };
+  for (const each of items) each.recent = { count: 5, trend: each.fingerprint === "within" ? [5, 0, 0] : [0, 4, 1] };
+  expect(inRange({ items, window }, range).map((each) => each.fingerprint)).toEqual(["within"]);
+});
+
+it("tells what a group did in the range, and nothing where nobody counted", () => {
+  const recent = { count: 6, trend: [1, 2, 3], share: 0.25 };
+  const window = { from: iso(90), to: iso(0), step: "30m" };
+  const counted = { ...group("a", 300, 1), recent };
+  expect(lately(counted, window, rangeOf("1h", now))).toEqual(recent);
+  expect(lately(counted, window, rangeOf(`${iso(90)}..${iso(60)}`, now))).toEqual({ count: 1, trend: [1], share: undefined });
+  expect(lately(counted, window, rangeOf(`${iso(70)}..${iso(30)}`, now))).toEqual({ count: 3, trend: [1, 2], share: undefined });
+  expect(lately(group("a", 300, 1), undefined, rangeOf("30d", now))).toBeUndefined();
+});
+
+it("draws the running step only if it does not look like a fall", () => {
+  expect(drawn([4, 5, 1])).toEqual([4, 5]);
+  expect(drawn([4, 5, 6])).toEqual([4, 5, 6]);
+  expect(drawn([5, 1])).toEqual([5, 1]);
+  expect(drawn([])).toEqual([]);
 });
 
 it("calls new what was never seen before the range", () => {

@@ -1,7 +1,8 @@
 /** What can be said of groups of failures. Pure. */
-import type { Failure } from "@/api/types";
+import type { Failure, Failures } from "@/api/types";
 import { formatExact } from "@/design/format";
 import { parseJson, type Node, prettyJson } from "@/design/json";
+import { stepSeconds } from "@/pages/analytics/figures";
 import type { TimeRange } from "@/shell/range";
 
 export const jobCount = (count: number): string => `${formatExact(count)} ${count === 1 ? "job" : "jobs"}`;
@@ -12,10 +13,38 @@ export function windowOf(range: TimeRange, now: number): string {
   return `${Math.max(1, Math.ceil((now - range.from) / 60_000))}m`;
 }
 
-/** Groups of a range: those that were seen in it. Of one that was seen later too, it is not known, so it stays. */
-export function inRange(groups: readonly Failure[], range: TimeRange): Failure[] {
-  if (range.moving) return [...groups];
-  return groups.filter((group) => Date.parse(group.first_at) <= range.to && Date.parse(group.last_at) >= range.from);
+/** What a group did in a range. */
+export interface Lately {
+  /** Attempts that failed so. */
+  count: number;
+  /** The same for each step. */
+  trend: readonly number[];
+  /** What part of its kind's attempts that is; nothing if it is not known. */
+  share: number | undefined;
+}
+
+/** What a group did in a range; nothing if that is longer ago than failures are counted over time. */
+export function lately(group: Failure, window: Failures["window"], range: Pick<TimeRange, "from" | "to" | "moving">): Lately | undefined {
+  const { recent } = group;
+  if (!recent || !window) return undefined;
+  if (range.moving) return { count: recent.count, trend: recent.trend, share: recent.share ?? undefined };
+  // The window of a past range reaches until now: only the steps of the range count, and of its kind's attempts there is only the whole.
+  const [first, step] = [Date.parse(window.from), stepSeconds(window.step) * 1000];
+  const trend = recent.trend.filter((_, index) => first + (index + 1) * step > range.from && first + index * step < range.to);
+  return { count: trend.reduce((sum, count) => sum + count, 0), trend, share: undefined };
+}
+
+/** A trend as it is drawn: a step that still runs, and is lower than the one before it, would only look like a fall. */
+export function drawn(trend: readonly number[]): readonly number[] {
+  const [before, running] = trend.slice(-2);
+  return trend.length > 2 && running !== undefined && before !== undefined && running < before ? trend.slice(0, -1) : trend;
+}
+
+/** Groups of a range: those that were seen in it. Of one that was seen later too, and is not counted over time, it is not known, so it stays. */
+export function inRange({ items, window }: Failures, range: TimeRange): Failure[] {
+  if (range.moving) return [...items];
+  const seen = items.filter((group) => Date.parse(group.first_at) <= range.to && Date.parse(group.last_at) >= range.from);
+  return seen.filter((group) => lately(group, window, range)?.count !== 0);
 }
 
 /** A group is new if it was never seen before the range. */

@@ -4,18 +4,20 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Copy, Ellipsis, RotateCcw, Rows3, Search, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { failures, stats, timeseries, useMay } from "@/api/queries";
-import type { Failure } from "@/api/types";
-import { Button, Chip, type Column, copyText, EmptyState, formatExact, formatPercent, Menu, MenuItem, MenuLine, Num, PageHeader, Sparkline, StateIcon, Time, toast, useIsWide, useNow, VirtualTable } from "@/design";
+import type { Failure, Failures as FailureList } from "@/api/types";
+import { Button, Chip, type Column, copyText, EmptyState, formatExact, formatPercent, Menu, MenuItem, MenuLine, Num, PageHeader, StateIcon, Time, toast, useIsWide, useNow, VirtualTable } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
-import { byName, share } from "@/pages/analytics/figures";
 import { Loaded } from "@/pages/data";
 import { stepOf, useTimeRange } from "@/shell/range";
 import { GroupDialog, type GroupTarget } from "./GroupDialog";
-import { inRange, isNew, search as matching, splitError, windowOf } from "./groups";
+import { inRange, isNew, lately, search as matching, splitError, windowOf } from "./groups";
+import { Trend } from "./Trend";
 
 const route = getRouteApi("/failures");
 /** The most that the server gives at once. */
 const MOST_GROUPS = 500;
+const NONE: FailureList = { items: [] };
+const LONG = 6 * 3_600_000;
 const TABS = [
   ["all", "All"],
   ["new", "New"],
@@ -29,18 +31,19 @@ export default function Failures() {
   const list = useQuery(failures(windowOf(range, now), MOST_GROUPS));
   const [text, setText] = useState("");
   const [target, setTarget] = useState<GroupTarget>();
-  useLiveQueries(["counts"], [["failures"]], undefined, 5000);
-  const all = inRange(list.data?.items ?? [], range);
+  // A long window is read from many rows, and changes little from one moment to the next.
+  useLiveQueries(["counts"], [["failures"]], undefined, range.to - range.from > LONG ? 30_000 : 5000);
+  const all = inRange(list.data ?? NONE, range);
   const news = all.filter((group) => isNew(group, range)).length;
   const counts = { all: all.length, new: news, recurring: all.length - news };
   const chosen = all.filter((group) => tab === "all" || isNew(group, range) === (tab === "new"));
   const rows = matching(chosen, text);
-  const columns = useColumns(range, setTarget);
+  const columns = useColumns(range, list.data?.window, setTarget);
   const navigate = useNavigate();
   return (
     <>
       <PageHeader title="Failures" actions={<NowLinks />}>
-        Failed attempts, grouped by kind and cause. {range.label}.
+        Failed attempts, grouped by kind and cause. {range.label}.{list.data && !list.data.window ? " Over more than seven days only totals are known." : ""}
       </PageHeader>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2 pb-3">
         <nav aria-label="Which groups" className="flex gap-1">
@@ -67,6 +70,7 @@ export default function Failures() {
           rows.length > 0 ? (
             <VirtualTable
               label="Groups of failures"
+              steady
               rows={rows}
               rowId={(row) => row.fingerprint}
               columns={columns}
@@ -99,52 +103,32 @@ function NowLinks() {
 }
 
 /** Columns for which a narrower window has no room. */
-const ONLY_WIDE = new Set(["trend", "share"]);
+const ONLY_WIDE = new Set(["share", "total"]);
 
-function useColumns(range: ReturnType<typeof useTimeRange>, act: (target: GroupTarget) => void): readonly Column<Failure>[] {
-  const iso = (at: number) => new Date(at).toISOString();
-  const over = { from: iso(range.from), to: iso(range.to), step: stepOf(range), by: "kind" } as const;
-  const failed = useQuery(timeseries({ metric: "failures", ...over })).data;
-  const ran = useQuery(timeseries({ metric: "run", ...over })).data;
-  const mayReplay = useMay("replay");
-  const mayPurge = useMay("purge");
-  const { from } = range;
+function useColumns(range: ReturnType<typeof useTimeRange>, window: FailureList["window"], act: (target: GroupTarget) => void): readonly Column<Failure>[] {
+  const mayReplay = useMay("replay", "*");
+  const mayPurge = useMay("purge", "*");
+  const { from, to, moving, label } = range;
   const wide = useIsWide();
   return useMemo(() => {
-    const failedBy = byName(failed);
-    const ranBy = byName(ran);
+    const did = (row: Failure) => lately(row, window, { from, to, moving });
     const columns: Column<Failure>[] = [
-      { id: "error", header: "Error", width: "minmax(220px,1fr)", cell: (row) => <Cause row={row} from={from} /> },
-      { id: "kind", header: "Kind", width: "110px", cell: (row) => row.kind },
-      { id: "count", header: "Attempts", width: "80px", align: "right", cell: (row) => <Attempts count={row.count} /> },
-      {
-        id: "trend",
-        header: "Its kind’s failures",
-        width: "128px",
-        notOnCard: true,
-        cell: (row) => {
-          const line = failedBy.get(row.kind);
-          return line ? <Sparkline width={116} height={20} className="stroke-dead" label={`${formatExact(line.total.count)} failed attempts of ${row.kind} in this range`} values={line.points.slice(0, -1).map((point) => point.count)} /> : null;
-        },
-      },
-      {
-        id: "share",
-        header: "Of its kind’s runs",
-        width: "120px",
-        align: "right",
-        notOnCard: true,
-        cell: (row) => formatPercent(share(failedBy.get(row.kind)?.total.count, ranBy.get(row.kind)?.total.count)),
-      },
-      { id: "first", header: "First seen", width: "104px", notOnCard: true, cell: (row) => <Time at={row.first_at} /> },
-      { id: "last", header: "Last seen", width: "104px", cell: (row) => <Time at={row.last_at} /> },
+      { id: "error", header: "Error", width: "minmax(220px,1fr)", wholeLine: true, cell: (row) => <Cause row={row} from={from} /> },
+      { id: "kind", header: "Kind", width: "minmax(110px,0.45fr)", wholeLine: true, cell: (row) => <span title={row.kind}>{row.kind}</span> },
+      { id: "count", header: moving ? label : "In range", width: "80px", align: "right", cell: (row) => <Attempts count={did(row)?.count} /> },
+      { id: "trend", header: "Trend", width: "104px", notOnCard: true, cell: (row) => <Trend did={did(row)} width={100} /> },
+      { id: "share", header: "Of its kind’s runs", width: "112px", align: "right", notOnCard: true, cell: (row) => formatPercent(did(row)?.share) },
+      { id: "total", header: "Total", width: "64px", align: "right", notOnCard: true, cell: (row) => <Num value={row.count} unit="failed attempts since the first" /> },
+      { id: "first", header: "First seen", width: "88px", time: true, notOnCard: true, cell: (row) => <Time at={row.first_at} /> },
+      { id: "last", header: "Last seen", width: "88px", time: true, cell: (row) => <Time at={row.last_at} /> },
       { id: "actions", header: <span className="sr-only">Actions</span>, width: "32px", notOnCard: true, cell: (row) => <Actions row={row} act={act} mayReplay={mayReplay} mayPurge={mayPurge} /> },
     ];
     return columns.filter((column) => wide || !ONLY_WIDE.has(column.id));
-  }, [failed, ran, mayReplay, mayPurge, act, from, wide]);
+  }, [window, mayReplay, mayPurge, act, from, to, moving, label, wide]);
 }
 
 /** A card has no head that would say what is counted. */
-function Attempts({ count }: { count: number }) {
+function Attempts({ count }: { count: number | undefined }) {
   return (
     <>
       <Num value={count} unit="failed attempts" />

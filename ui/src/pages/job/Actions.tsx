@@ -1,13 +1,14 @@
 /** What can be done to one job: the one thing that fits its state first, the rest in a menu. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Ban, Copy, Ellipsis, Pencil, Play, RotateCcw, Trash2 } from "lucide-react";
+import { Ban, Copy, CopyPlus, Ellipsis, Pencil, Play, RotateCcw, Trash2 } from "lucide-react";
 import { useId, useState } from "react";
 import { api } from "@/api/client";
 import { serverUrl } from "@/base";
-import { useMay } from "@/api/queries";
+import { payload, useMay } from "@/api/queries";
 import { FINAL, type Job } from "@/api/types";
 import { Button, ConfirmDialog, copyText, Dialog, ErrorPanel, Menu, MenuItem, MenuLine, SkeletonRows, toast } from "@/design";
+import { useKeys } from "@/shell/keys";
 
 type Verb = "replay" | "cancel" | "run-now";
 const LABEL: Record<Verb, string> = { replay: "Replay", cancel: "Cancel", "run-now": "Run now" };
@@ -22,7 +23,7 @@ export function verbsOf(state: Job["state"]): readonly Verb[] {
 export function Actions({ job }: { job: Job }) {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [asked, setAsked] = useState<"cancel" | "delete">();
+  const [asked, setAsked] = useState<Asked>();
   const [editing, setEditing] = useState(false);
   const [busy, setBusy] = useState(false);
   const mayReplay = useMay("replay", job.queue);
@@ -54,6 +55,11 @@ export function Actions({ job }: { job: Job }) {
     }
     setBusy(false);
   };
+  // A single key never does anything by itself: it asks.
+  useKeys({
+    r: () => verbs.includes("replay") && setAsked("replay"),
+    c: () => verbs.includes("cancel") && setAsked("cancel"),
+  });
   const copy = (text: string, what: string) => void copyText(text).then((copied) => copied && toast.done(`Copied ${what}.`));
   const [first, ...others] = verbs;
   const icon = (verb: Verb) => (verb === "replay" ? <RotateCcw size={14} /> : verb === "cancel" ? <Ban size={14} /> : <Play size={14} />);
@@ -75,6 +81,11 @@ export function Actions({ job }: { job: Job }) {
             Replay with edits
           </MenuItem>
         ) : null}
+        {mayEnqueue && mayRead ? (
+          <MenuItem icon={<CopyPlus size={14} />} onSelect={() => void navigate({ to: "/submit", search: { from: job.id } })}>
+            Clone
+          </MenuItem>
+        ) : null}
         <MenuItem icon={<Copy size={14} />} onSelect={() => copy(`curl ${serverUrl(`v1/jobs/${job.id}`)}`, "the curl command")}>
           Copy as curl
         </MenuItem>
@@ -94,13 +105,13 @@ export function Actions({ job }: { job: Job }) {
         target={asked}
         onClose={() => setAsked(undefined)}
         ask={{
-          title: (what) => (what === "cancel" ? "Cancel this job?" : "Delete this job for ever?"),
+          title: (what) => TITLE[what],
           body: (what) => warning(what, job.state),
-          action: (what) => (what === "cancel" ? "Cancel job" : "Delete job"),
-          danger: true,
+          action: (what) => `${what.charAt(0).toUpperCase()}${what.slice(1)} job`,
+          danger: asked !== "replay",
           cli: (what) => `ganger job ${what} ${job.id}`,
           run: async (what) => {
-            if (what === "cancel") return call("cancel");
+            if (what !== "delete") return call(what);
             await api.delete("/v1/jobs/{id}", { path: { id: job.id } });
             toast.done(`Deleted job ${job.id}.`);
             client.removeQueries({ queryKey: ["jobs", job.id] });
@@ -113,7 +124,11 @@ export function Actions({ job }: { job: Job }) {
   );
 }
 
-function warning(what: "cancel" | "delete", state: Job["state"]): string {
+type Asked = "replay" | "cancel" | "delete";
+const TITLE: Record<Asked, string> = { replay: "Replay this job?", cancel: "Cancel this job?", delete: "Delete this job for ever?" };
+
+function warning(what: Asked, state: Job["state"]): string {
+  if (what === "replay") return "It runs again, with the same id and a fresh allowance of attempts.";
   if (what === "delete") return "Its payload, result, attempts and logs are gone for ever.";
   return state === "running" ? "It runs now. Its worker is told to stop it; what it has done so far is not undone." : "It never starts. It can be replayed later.";
 }
@@ -125,13 +140,9 @@ function Edit({ job, onClose }: { job: Job; onClose: () => void }) {
   const [busy, setBusy] = useState(false);
   const navigate = useNavigate();
   const id = useId();
-  const payload = useQuery({
-    queryKey: ["jobs", job.id, "payload"],
-    queryFn: ({ signal }) => api.text("/v1/jobs/{id}/payload", { id: job.id }, undefined, signal),
-    staleTime: Infinity,
-  });
-  const text = typed ?? payload.data;
-  const failed = refused ?? payload.error;
+  const original = useQuery(payload(job.id));
+  const text = typed ?? original.data;
+  const failed = refused ?? original.error;
   const wrong = text === undefined ? undefined : jsonProblem(text);
   const run = async () => {
     if (text === undefined || wrong || busy) return;

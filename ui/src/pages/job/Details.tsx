@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { api } from "@/api/client";
-import { useMay } from "@/api/queries";
+import { payload, useMay } from "@/api/queries";
 import type { Job, JobEvent, State } from "@/api/types";
 import { CodeView, EmptyState, Panel, shortId, StateLabel, Tabs, Time } from "@/design";
 import { quote } from "@/pages/jobs/filter";
@@ -24,12 +24,7 @@ export function Details({ job, tab, onTab }: { job: Job; tab: string; onTab: (ta
 function Payload({ job }: { job: Job }) {
   const allowed = useMay("read_payload", job.queue);
   const navigate = useNavigate();
-  const query = useQuery({
-    queryKey: ["jobs", job.id, "payload"],
-    queryFn: ({ signal }) => api.text("/v1/jobs/{id}/payload", { id: job.id }, undefined, signal),
-    enabled: allowed,
-    staleTime: Infinity,
-  });
+  const query = useQuery({ ...payload(job.id), enabled: allowed });
   if (!allowed) return <NotAllowed what="Payloads" />;
   return (
     <Loaded query={query}>

@@ -1,12 +1,12 @@
 /** Why a job failed: the message first, what was under it folded, and how often the same was seen. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { attempts, failures } from "@/api/queries";
+import { attempts, failure } from "@/api/queries";
 import type { Job } from "@/api/types";
 import { CopyButton, formatExact, Time } from "@/design";
 
 export function ErrorCard({ job, error }: { job: Job; error: string }) {
-  const group = useQuery(failures("24h")).data?.items.find((each) => each.kind === job.kind && (each.job === job.id || firstLine(each.error) === firstLine(error)));
+  const group = useQuery({ ...failure(job.failure ?? ""), enabled: Boolean(job.failure), retry: false }).data;
   const tries = useQuery(attempts(job.id)).data?.items ?? [];
   const before = tries.findLast((each) => each.attempt < job.attempt && each.error)?.error;
   const [message = "", ...rest] = error.split("\n");
@@ -33,10 +33,14 @@ export function ErrorCard({ job, error }: { job: Job; error: string }) {
           Another error than before: <code>{firstLine(before)}</code>
         </p>
       ) : null}
-      {group ? (
+      {job.failure ? (
         <p className="pt-2 text-12 text-muted">
-          Seen {formatExact(group.count)} {group.count === 1 ? "time" : "times"}, first <Time at={group.first_at} /> ·{" "}
-          <Link to="/failures/$fingerprint" params={{ fingerprint: group.fingerprint }}>
+          {group ? (
+            <>
+              Seen {formatExact(group.count)} {group.count === 1 ? "time" : "times"}, first <Time at={group.first_at} /> ·{" "}
+            </>
+          ) : null}
+          <Link to="/failures/$fingerprint" params={{ fingerprint: job.failure }}>
             Failures of the same cause
           </Link>
         </p>

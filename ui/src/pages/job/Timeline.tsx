@@ -44,7 +44,7 @@ function Known({ job, items }: { job: Job; items: readonly Attempt[] }) {
               <Bar key={`${piece.what}${piece.from}`} piece={piece} share={shares[index] ?? 0} />
             ))}
           </div>
-          <div className="flex pt-1 text-12 text-muted">
+          <div className="flex items-center pt-1 text-12 text-muted">
             <Time at={new Date(first.from).toISOString()} />
             <span className="mx-auto">{formatDuration(last.to - first.from)} in all{shortened && pieces.length > 1 ? ", not to scale" : ""}</span>
             <Time at={new Date(last.to).toISOString()} />

@@ -1,7 +1,7 @@
 /** Nothing is in the list: says why, and what would bring something. */
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { histogram, stats } from "@/api/queries";
+import { histogram, stats, useMay } from "@/api/queries";
 import { STATES, sumOf } from "@/api/types";
 import { Button, CliLine, EmptyState, formatExact } from "@/design";
 import { jobsOf } from "./bulk";
@@ -11,13 +11,14 @@ import { isPlain, termsOf, without } from "./filter";
 const MOST_TRIED = 6;
 
 export function NoJobs() {
+  const may = useMay("enqueue");
   return (
     <EmptyState
       title="No job has come yet"
       action={
         <div className="flex flex-col items-center gap-3">
           <CliLine command="ganger run -- echo hello" />
-          <Link to="/submit">Submit one here</Link>
+          {may ? <Link to="/submit">Submit one here</Link> : null}
         </div>
       }
     >

@@ -1,4 +1,4 @@
-/** Matches over time, stacked by state. Dragging over it narrows the filter to that time. */
+/** Matches over time, stacked by state. A click on a bar, or dragging over several, narrows the filter to that time. */
 import { type PointerEvent, useRef, useState } from "react";
 import { type Histogram as Data, type State, STATES } from "@/api/types";
 import { formatAbsolute, formatExact } from "@/design";
@@ -44,7 +44,7 @@ export function Histogram({ data, onChoose }: { data: Data; onChoose: (from: num
         }}
         onPointerLeave={() => setHover(undefined)}
         onPointerUp={() => {
-          if (drag && drag.from !== drag.to) onChoose(startOf(low), startOf(high) + data.step_ms);
+          if (drag) onChoose(startOf(low), startOf(high) + data.step_ms);
           setDrag(undefined);
         }}
         onPointerCancel={() => setDrag(undefined)}
@@ -70,7 +70,7 @@ export function Histogram({ data, onChoose }: { data: Data; onChoose: (from: num
         ) : (
           <>
             <span>{first ? formatAbsolute(Date.parse(first.at), zone) : ""}</span>
-            <span className="ml-auto">Taken in until now; drag to narrow</span>
+            <span className="ml-auto">Taken in until now; click or drag to narrow</span>
           </>
         )}
       </figcaption>

@@ -4,7 +4,7 @@ import { Search, X } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
 import { api } from "@/api/client";
 import { Problem } from "@/api/problem";
-import { stats, useMay, workers } from "@/api/queries";
+import { kindCounts, useMay, workers } from "@/api/queries";
 import { Button, Chip } from "@/design";
 import { accept, brokenPart, complete, type Completion, isPlain, type Known, opposite, pathsOf, termsOf, without } from "./filter";
 
@@ -26,7 +26,7 @@ export function SearchBox({ q, error, onSearch }: { q: string; error: unknown; o
     setShownFor(q);
     setText(q);
   }
-  const known = useKnown(open && /payload\./.test(text));
+  const known = useKnown(open, /payload\./.test(text));
   const completion = useMemo(() => (open ? complete(text, caret, known) : undefined), [open, text, caret, known]);
   const options = completion?.options ?? [];
   const problem = error ? Problem.from(error) : undefined;
@@ -200,10 +200,10 @@ function negatedAt(text: string, caret: number): string {
   return index < 0 ? text : opposite(text, index);
 }
 
-/** Names that exist, from what the page knows anyway; paths of payloads from a few jobs, once somebody asks for them. */
-function useKnown(wantsPaths: boolean): Known {
-  const byKind = useQuery(stats()).data?.by_kind;
-  const workerNames = useQuery(workers()).data?.items;
+/** Names that exist, once somebody writes a filter; paths of payloads from a few jobs, once somebody asks for them. */
+function useKnown(open: boolean, wantsPaths: boolean): Known {
+  const byKind = useQuery({ ...kindCounts(), enabled: open }).data;
+  const workerNames = useQuery({ ...workers(), enabled: open }).data?.items;
   const allowed = useMay("read_payload");
   const paths = useQuery({
     queryKey: ["payload-paths"],
@@ -211,7 +211,7 @@ function useKnown(wantsPaths: boolean): Known {
       const page = await api.get("/v1/jobs", { query: { limit: 50, include: "payload" }, signal });
       return pathsOf(page.items.map((item) => (item as { payload?: unknown }).payload));
     },
-    enabled: wantsPaths && allowed,
+    enabled: open && wantsPaths && allowed,
     staleTime: 60_000,
   }).data;
   return useMemo(

@@ -1,11 +1,12 @@
 /** What can be done with the list as a whole: keep it as a view, choose columns, take it away as a file. */
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Bookmark, Columns3, Download, Ellipsis, Link2, Trash2 } from "lucide-react";
 import { useId, useState } from "react";
 import { api, urlOf } from "@/api/client";
 import { Problem } from "@/api/problem";
-import { useMay, views } from "@/api/queries";
+import { useMay } from "@/api/queries";
 import { Button, CliLine, copyText, Dialog, ErrorPanel, Menu, MenuCheck, MenuItem, MenuLine, shellWord, toast } from "@/design";
+import { forgetOwn, keepOwn, type SavedView, useViews } from "@/settings/views";
 import { CHOICES, chooseColumns, useColumns } from "./columns";
 
 export function Toolbar({ q }: { q: string }) {
@@ -14,16 +15,17 @@ export function Toolbar({ q }: { q: string }) {
   const mayExport = useMay("read_payload");
   const client = useQueryClient();
   const { ids } = useColumns();
-  const view = useQuery(views()).data?.items.find((each) => each.query === q);
+  const view = useViews().find((each) => each.query === q);
   const download = (format: "ndjson" | "csv") => {
     const link = document.createElement("a");
     link.href = urlOf("/v1/jobs:export", undefined, { q, format });
     link.download = `jobs.${format}`;
     link.click();
   };
-  const forget = async (name: string) => {
+  const forget = async ({ name, own }: SavedView) => {
     try {
-      await api.delete("/v1/views/{name}", { path: { name } });
+      if (own) forgetOwn(name);
+      else await api.delete("/v1/views/{name}", { path: { name } });
       await client.invalidateQueries({ queryKey: ["views"] });
       toast.done(`Deleted the view ${name}.`);
     } catch (thrown) {
@@ -32,7 +34,7 @@ export function Toolbar({ q }: { q: string }) {
   };
   return (
     <>
-      {maySave && q && !view ? (
+      {q && !view ? (
         <Button icon={<Bookmark size={14} />} onClick={() => setSaving(q)}>
           Save view
         </Button>
@@ -69,35 +71,37 @@ export function Toolbar({ q }: { q: string }) {
         <MenuItem icon={<span aria-hidden="true">$</span>} onSelect={() => void copyText(`ganger job list${q ? ` ${shellWord(q)}` : ""}`).then((copied) => copied && toast.done("Copied the command."))}>
           Copy as CLI
         </MenuItem>
-        {maySave && view ? (
-          <MenuItem danger icon={<Trash2 size={14} />} onSelect={() => void forget(view.name)}>
+        {view && (view.own || maySave) ? (
+          <MenuItem danger icon={<Trash2 size={14} />} onSelect={() => void forget(view)}>
             Delete the view {view.name}
           </MenuItem>
         ) : null}
       </Menu>
-      {saving === undefined ? null : <SaveView q={saving} onClose={() => setSaving(undefined)} />}
+      {saving === undefined ? null : <SaveView q={saving} mayShare={maySave} onClose={() => setSaving(undefined)} />}
     </>
   );
 }
 
-function SaveView({ q, onClose }: { q: string; onClose: () => void }) {
+function SaveView({ q, mayShare, onClose }: { q: string; mayShare: boolean; onClose: () => void }) {
   const [name, setName] = useState("");
+  const [own, setOwn] = useState(!mayShare);
   const [description, setDescription] = useState("");
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<Problem>();
   const client = useQueryClient();
-  const known = useQuery(views()).data?.items;
+  const known = useViews();
   const id = useId();
   const trimmed = name.trim();
-  const replaces = known?.some((each) => each.name === trimmed);
+  const replaces = known.some((each) => each.name === trimmed && each.own === own);
   const save = async () => {
     if (!trimmed || busy) return;
     setBusy(true);
     setFailed(undefined);
     try {
-      await api.put("/v1/views/{name}", { path: { name: trimmed }, body: { query: q, description: description.trim() || null } });
+      if (own) keepOwn(trimmed, q);
+      else await api.put("/v1/views/{name}", { path: { name: trimmed }, body: { query: q, description: description.trim() || null } });
       await client.invalidateQueries({ queryKey: ["views"] });
-      toast.done(`Saved the view ${trimmed}. It is under Jobs on the left, for everybody.`);
+      toast.done(`Saved the view ${trimmed}. It is under Jobs on the left, ${own ? "in this browser" : "for everybody"}.`);
       onClose();
     } catch (thrown) {
       setFailed(Problem.from(thrown));
@@ -130,13 +134,28 @@ function SaveView({ q, onClose }: { q: string; onClose: () => void }) {
           <span>Name</span>
           <input id={id} className="field" value={name} placeholder="mail-timeouts" autoComplete="off" spellCheck={false} onChange={(event) => setName(event.target.value)} />
         </label>
-        <label htmlFor={`${id}-about`} className="flex flex-col gap-1">
-          <span>
-            What it is for <span className="text-muted">(may be left out)</span>
-          </span>
-          <input id={`${id}-about`} className="field" value={description} autoComplete="off" onChange={(event) => setDescription(event.target.value)} />
-        </label>
-        <CliLine command={`ganger view set ${shellWord(trimmed || "NAME")} ${shellWord(q)}`} />
+        {mayShare ? (
+          <fieldset className="flex flex-wrap gap-x-5 gap-y-1">
+            <legend className="sr-only">Who sees it</legend>
+            {([[false, "For everybody"], [true, "For me, in this browser"]] as const).map(([value, text]) => (
+              <label key={text} className="inline-flex min-h-6 items-center gap-2">
+                <input type="radio" className="size-4 accent-accent" name={`${id}-own`} checked={own === value} onChange={() => setOwn(value)} />
+                {text}
+              </label>
+            ))}
+          </fieldset>
+        ) : (
+          <p className="text-muted">It is kept in this browser. One for everybody needs the permission “settings”.</p>
+        )}
+        {own ? null : (
+          <label htmlFor={`${id}-about`} className="flex flex-col gap-1">
+            <span>
+              What it is for <span className="text-muted">(may be left out)</span>
+            </span>
+            <input id={`${id}-about`} className="field" value={description} autoComplete="off" onChange={(event) => setDescription(event.target.value)} />
+          </label>
+        )}
+        <CliLine command={own ? `ganger job list ${shellWord(q)}` : `ganger view set ${shellWord(trimmed || "NAME")} ${shellWord(q)}`} />
         {failed ? <ErrorPanel error={failed} title="The view was not saved" /> : null}
       </form>
     </Dialog>

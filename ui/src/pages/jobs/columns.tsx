@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useSyncExternalStore } from "react";
 import type { Job } from "@/api/types";
-import { type Column, Duration, formatPercent, shortId, StateLabel, Time } from "@/design";
+import { type Column, Duration, formatDuration, formatPercent, shortId, StateLabel, Time } from "@/design";
 
 interface Choice extends Column<Job> {
   /** Said in the menu; the head may be shorter. */
@@ -29,12 +29,12 @@ const COLUMNS: readonly Choice[] = [
     ),
   },
   { id: "queue", name: "Queue", header: "Queue", width: "minmax(80px,0.6fr)", cell: (row) => <span title={row.queue}>{row.queue}</span> },
-  { id: "attempts", name: "Attempts", header: "Attempts", width: "64px", align: "right", cell: (row) => `${row.attempts_used}/${row.max_attempts}` },
+  { id: "attempts", name: "Attempts", header: "Attempts", width: "64px", align: "right", cell: (row) => <Attempts row={row} /> },
   { id: "waited", name: "Waited", header: "Waited", width: "76px", align: "right", cell: (row) => <Duration ms={row.queue_time_ms} />, notOnCard: true },
   { id: "ran", name: "Ran", header: "Ran", width: "76px", align: "right", cell: (row) => <Ran row={row} />, notOnCard: true },
-  { id: "created", name: "Created", header: "Created", width: "88px", cell: (row) => <Time at={row.created_at} /> },
-  { id: "finished", name: "Finished", header: "Finished", width: "88px", cell: (row) => <Time at={row.finished_at} />, notOnCard: true, extra: true },
-  { id: "run_at", name: "Due", header: "Due", width: "88px", cell: (row) => <Time at={row.run_at} />, notOnCard: true, extra: true },
+  { id: "created", name: "Created", header: "Created", width: "88px", time: true, cell: (row) => <Time at={row.created_at} /> },
+  { id: "finished", name: "Finished", header: "Finished", width: "88px", time: true, cell: (row) => <Time at={row.finished_at} />, notOnCard: true, extra: true },
+  { id: "run_at", name: "Due", header: "Due", width: "88px", time: true, cell: (row) => <Time at={row.run_at} />, notOnCard: true, extra: true },
   { id: "priority", name: "Priority", header: "Priority", width: "56px", align: "right", cell: (row) => row.priority, notOnCard: true, extra: true },
   { id: "threads", name: "Threads", header: "Threads", width: "56px", align: "right", cell: (row) => row.threads, notOnCard: true, extra: true },
   { id: "worker", name: "Worker", header: "Worker", width: "minmax(90px,0.6fr)", cell: (row) => row.worker ?? "—", notOnCard: true, extra: true },
@@ -44,9 +44,10 @@ const COLUMNS: readonly Choice[] = [
     name: "Error, progress or reason",
     header: "Error, progress or reason",
     width: "minmax(140px,2.2fr)",
+    wholeLine: true,
     cell: (row) => (
       <span className="text-muted" title={detail(row)}>
-        {detail(row)}
+        {detail(row) || <OnCard row={row} />}
       </span>
     ),
   },
@@ -58,6 +59,24 @@ function detail(row: Job): string {
   if (row.state === "running") return row.progress?.note ?? (row.worker ? `on ${row.worker}` : "");
   if (row.state === "cancelled") return row.reason ?? "";
   return row.last_error ?? row.reason ?? "";
+}
+
+function Attempts({ row }: { row: Job }) {
+  return (
+    <>
+      {row.attempts_used}/{row.max_attempts}
+      <span className="text-muted sm:hidden"> attempts</span>
+    </>
+  );
+}
+
+/** On a card, whose columns of times are left out, there is room for them where there is nothing else to say. */
+function OnCard({ row }: { row: Job }) {
+  const times = [
+    ...(row.queue_time_ms == null ? [] : [`waited ${formatDuration(row.queue_time_ms)}`]),
+    ...(row.execution_time_ms == null ? [] : [`ran ${formatDuration(row.execution_time_ms)}`]),
+  ];
+  return <span className="sm:hidden">{row.state === "scheduled" ? <>due <Time at={row.run_at} /></> : times.join(", ")}</span>;
 }
 
 function Ran({ row }: { row: Job }) {

@@ -17,6 +17,7 @@ import { NoJobs, NoMatch, NotYet } from "./Empty";
 import { statesOf, withField } from "./filter";
 import { Histogram } from "./Histogram";
 import { MOST_NEW, useNews, useVisibleJobs } from "./live";
+import { usePeek } from "./Peek";
 import { SearchBox } from "./SearchBox";
 import { Toolbar } from "./Toolbar";
 
@@ -51,7 +52,8 @@ function List({ q, onSearch }: { q: string; onSearch: (q: string) => void }) {
     setSelection(NOTHING);
     setEvery(false);
   }
-  const mayBulk = useMay("purge");
+  // An operation is about all queues: who sees only some may not begin one.
+  const mayBulk = useMay("purge", "*");
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
@@ -174,8 +176,10 @@ function Table({ q, selection, onAsk, ...rest }: TableProps) {
   useVisibleJobs(q, visible);
   const open = inspector.open;
   const onOpen = useCallback((row: Job) => open(row.id), [open]);
+  const peek = usePeek(rest.rows, inspector.inspect);
   /** `r` and `c` ask first; who may not do it for many sees what he may do in the inspector. */
   const onKey = (event: KeyboardEvent, row: Job) => {
+    if (peek.onKey(event, row)) return;
     const action = ({ r: "replay", c: "cancel" } as const)[event.key];
     if (action === undefined && event.key !== "e") return;
     event.preventDefault();
@@ -192,19 +196,24 @@ function Table({ q, selection, onAsk, ...rest }: TableProps) {
   };
   useKeys({ "[": () => step(-1), "]": () => step(1) });
   return (
-    <VirtualTable
-      label="Jobs"
-      rowId={rowId}
-      columns={columns}
-      openId={inspector.inspect}
-      onOpen={onOpen}
-      onOpenPage={(row) => void navigate({ to: "/jobs/$id", params: { id: row.id } })}
-      tint={tint}
-      onVisible={setVisible}
-      onKey={onKey}
-      {...rest}
-      {...(selection ? { selection } : {})}
-    />
+    <>
+      <VirtualTable
+        label="Jobs"
+        rowId={rowId}
+        columns={columns}
+        openId={inspector.inspect}
+        onOpen={onOpen}
+        onOpenPage={(row) => void navigate({ to: "/jobs/$id", params: { id: row.id } })}
+        tint={tint}
+        onVisible={setVisible}
+        onKey={onKey}
+        on={peek.on}
+        described={peek.described}
+        {...rest}
+        {...(selection ? { selection } : {})}
+      />
+      {peek.card}
+    </>
   );
 }
 

@@ -4,10 +4,11 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { api } from "@/api/client";
 import { jobs, stats } from "@/api/queries";
 import { type Counts, type Job, type State, STATES } from "@/api/types";
-import { useLive } from "@/live/hooks";
+import { useLive, useReread } from "@/live/hooks";
+import { isPaused } from "@/live/pause";
 import { MOST_VISIBLE, type Told } from "@/live/protocol";
 
-type Page = { items: Job[] };
+type Page = { items: Job[]; readAt: number };
 export type Pages = InfiniteData<Page>;
 
 /** Puts newer rows in the place of those with the same id. Pages in which nothing changed stay the same objects. */
@@ -18,12 +19,26 @@ export function merged(before: Pages, changes: ReadonlyMap<string, Partial<Job>>
   return { ...before, pages };
 }
 
+/** What is told of rows that are not on the screen is not heard: rows that come on it again are read again if they are older. */
+const FRESH_MS = 2000;
+/** Whoever scrolls on asks once for all that came on the screen. */
+const SETTLE_MS = 500;
+/** Of more ids than this it is forgotten when they were read; they are read once more. */
+const MOST_HEARD = 5000;
+
+/** Of these ids, those whose rows may no longer be as they are shown: not read, nor heard of, for a while. */
+export function outdated(ids: readonly string[], pages: readonly Page[], heardAt: ReadonlyMap<string, number>, now: number): string[] {
+  const readAt = new Map(pages.flatMap((page) => page.items.map((row) => [row.id, page.readAt] as const)));
+  return ids.filter((id) => now - Math.max(readAt.get(id) ?? 0, heardAt.get(id) ?? 0) > FRESH_MS);
+}
+
 /** After a change the whole row is read: its error, its times. All that changed within this time in one request. */
 const GATHER_MS = 1000;
 
 export function useVisibleJobs(q: string, visible: readonly string[]): void {
   const client = useQueryClient();
   const changed = useRef(new Set<string>());
+  const heardAt = useRef(new Map<string, number>());
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => {
     const gathered = changed.current;
@@ -38,6 +53,11 @@ export function useVisibleJobs(q: string, visible: readonly string[]): void {
     timer.current = undefined;
     const ids = [...changed.current].slice(0, MOST_VISIBLE);
     changed.current.clear();
+    // Somebody may have paused meanwhile; whoever goes on reads everything again.
+    if (isPaused()) return;
+    const now = Date.now();
+    if (heardAt.current.size > MOST_HEARD) heardAt.current.clear();
+    for (const id of ids) heardAt.current.set(id, now);
     try {
       const { items } = await api.get("/v1/jobs", { query: { q: `id:${ids.join(",")}`, limit: MOST_VISIBLE } });
       put(new Map(items.map((row) => [row.id, row as Job])));
@@ -58,6 +78,19 @@ export function useVisibleJobs(q: string, visible: readonly string[]): void {
     timer.current ??= setTimeout(() => void readAll(), GATHER_MS);
   };
   useLive(["job", "attempt"], apply, visible.slice(0, MOST_VISIBLE));
+  const ask = (ids: readonly string[], after: number) => {
+    if (ids.length === 0) return;
+    for (const id of ids) changed.current.add(id);
+    timer.current ??= setTimeout(() => void readAll(), after);
+  };
+  const shown = useRef<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    const came = visible.filter((id) => !shown.current.has(id));
+    shown.current = new Set(visible);
+    ask(outdated(came, client.getQueryData<Pages>(["jobs", { q }])?.pages ?? [], heardAt.current, Date.now()), SETTLE_MS);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- what is asked for depends on what came on the screen, and on nothing else
+  }, [visible]);
+  useReread(() => ask(visible, 0));
 }
 
 /** Not more often than this, and at most a twentieth of the time is spent on asking. */
@@ -78,6 +111,10 @@ export function useNews(q: string, rows: readonly Job[], whole: boolean, paused:
   const counts = useQuery(stats()).data?.jobs;
   const [found, setFound] = useState<{ rows: readonly Job[]; count: number }>();
   const latest = useRef({ counts, rows, whole });
+  const missed = useRef(false);
+  useReread(() => {
+    missed.current = true;
+  });
   useEffect(() => {
     latest.current = { counts, rows, whole };
   });
@@ -89,7 +126,9 @@ export function useNews(q: string, rows: readonly Job[], whole: boolean, paused:
     let asking = false;
     const look = async () => {
       const now = latest.current;
-      if (asking || performance.now() < next || now.counts === undefined || isSame(now.counts, seen)) return;
+      if (asking || now.counts === undefined || isPaused()) return;
+      if (!missed.current && (performance.now() < next || isSame(now.counts, seen))) return;
+      missed.current = false;
       asking = true;
       seen = now.counts;
       const began = performance.now();

@@ -26,10 +26,11 @@ export default function Kinds() {
   useLiveQueries(["counts"], [["stats", "by_kind"]], undefined, 5000);
   const [text, setText] = useState("");
   const [all, setAll] = useState(false);
-  const rows = useMemo(() => catalogue(now.data, fleet, settings, kindFigures(ended, wait, run)), [now.data, fleet, settings, ended, wait, run]);
+  const rows = useMemo(() => catalogue(now.data, fleet, settings, kindFigures(ended, wait, run, undefined)), [now.data, fleet, settings, ended, wait, run]);
   const used = rows.filter(isUsed);
   const shown = (all || used.length === 0 ? rows : used).filter((row) => row.kind.toLowerCase().includes(text.trim().toLowerCase()));
-  const columns = useColumns();
+  const mayEnqueue = useMay("enqueue");
+  const columns = useColumns(mayEnqueue);
   const navigate = useNavigate();
   return (
     <>
@@ -52,9 +53,9 @@ export default function Kinds() {
       <Loaded query={now}>
         {() =>
           shown.length > 0 ? (
-            <VirtualTable label="Kinds" rows={shown} rowId={(row) => row.kind} columns={columns} onOpen={(row) => void navigate({ to: "/analytics", search: { kind: row.kind } })} />
+            <VirtualTable label="Kinds" steady rows={shown} rowId={(row) => row.kind} columns={columns} onOpen={(row) => void navigate({ to: "/analytics", search: { kind: row.kind } })} />
           ) : rows.length === 0 ? (
-            <EmptyState title="No kind is known yet" action={<Link to="/submit">Submit a job</Link>}>
+            <EmptyState title="No kind is known yet" action={mayEnqueue ? <Link to="/submit">Submit a job</Link> : null}>
               A kind is known as soon as a job has it or a worker handles it.
             </EmptyState>
           ) : (
@@ -69,9 +70,8 @@ export default function Kinds() {
 /** Columns for which a narrower window has no room. */
 const ONLY_WIDE = new Set(["queues", "p50", "volume"]);
 
-function useColumns(): readonly Column<KindRow>[] {
-  const mayEnqueue = useMay("enqueue");
-  const maySet = useMay("settings");
+function useColumns(mayEnqueue: boolean): readonly Column<KindRow>[] {
+  const maySet = useMay("settings", "*");
   const wide = useIsWide();
   return useMemo(() => {
     const all: Column<KindRow>[] = [

@@ -37,7 +37,7 @@ export default function Login() {
   });
   return (
     <form
-      className="panel mx-auto mt-[10vh] flex w-80 max-w-full flex-col gap-3 p-5"
+      className="panel mx-auto mt-[10vh] flex w-96 max-w-full flex-col gap-3 p-5"
       onSubmit={(event) => {
         event.preventDefault();
         login.mutate(new FormData(event.currentTarget));
@@ -56,6 +56,9 @@ export default function Login() {
       <Button type="submit" look="primary" busy={login.isPending}>
         Log in
       </Button>
+      <p className="border-t border-line pt-3 text-12 text-muted">
+        No user yet? Whoever has the token of the server’s first start makes one: <code>ganger user add ada --role operator --password-file -</code>
+      </p>
     </form>
   );
 }

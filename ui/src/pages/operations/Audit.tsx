@@ -9,7 +9,7 @@ import { Loaded } from "@/pages/data";
 type Entry = components["schemas"]["AuditEntryBody"];
 
 const columns: readonly Column<Entry>[] = [
-  { id: "at", header: "When", width: "140px", cell: (row) => <Time at={row.at} /> },
+  { id: "at", header: "When", width: "140px", time: true, cell: (row) => <Time at={row.at} /> },
   { id: "who", header: "Who", width: "minmax(130px,1fr)", cell: (row) => row.who },
   { id: "operation", header: "What was asked for", width: "minmax(220px,2fr)", cell: (row) => <code className="text-12">{row.operation}</code> },
   { id: "target", header: "Target", width: "minmax(120px,1fr)", notOnCard: true, cell: (row) => row.target },

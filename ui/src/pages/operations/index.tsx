@@ -20,7 +20,7 @@ const columns: readonly Column<Operation>[] = [
   { id: "skipped", header: "Skipped", width: "80px", align: "right", notOnCard: true, cell: (row) => <Num value={row.skipped} unit="jobs" /> },
   { id: "examined", header: "Examined", width: "80px", align: "right", notOnCard: true, cell: (row) => <Num value={row.examined} unit="rows" /> },
   { id: "reason", header: "Reason", width: "minmax(100px,1fr)", notOnCard: true, cell: (row) => <span className="text-muted">{row.reason ?? "—"}</span> },
-  { id: "created", header: "Begun", width: "140px", notOnCard: true, cell: (row) => <Time at={row.created_at} /> },
+  { id: "created", header: "Begun", width: "140px", time: true, notOnCard: true, cell: (row) => <Time at={row.created_at} /> },
 ];
 
 export default function Operations() {

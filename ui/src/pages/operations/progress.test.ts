@@ -11,7 +11,7 @@ it("says what an operation is for", () => {
 });
 
 it("says why jobs were left alone, the most common first", () => {
-  expect(skippedInWords(operation({ skipped_by: { gone: 1, final: 3, live: 0, new_reason: 2 } as never }))).toEqual(["3 were over already", "2 new reason", "1 were gone"]);
+  expect(skippedInWords(operation({ skipped_by: { gone: 1, final: 3, live: 0, new_reason: 2 } as never }))).toEqual(["3 were over already", "2 new reason", "1 was gone"]);
 });
 
 it("counts its pace over its own time", () => {

@@ -26,11 +26,17 @@ export function skippedInWords(operation: Operation): string[] {
   return (Object.entries(operation.skipped_by) as [string, number][])
     .filter(([, count]) => count > 0)
     .sort(([, a], [, b]) => b - a)
-    .map(([reason, count]) => `${formatCount(count)} ${REASON[reason] ?? reason.replaceAll("_", " ")}`);
+    .map(([reason, count]) => {
+      const words = REASON[reason] ?? reason.replaceAll("_", " ");
+      return `${formatCount(count)} ${count === 1 ? words.replace(/^were /, "was ").replace(/^have /, "has ") : words}`;
+    });
 }
 
-/** Jobs per second so far, over the time it has taken. */
+/** Less than this says nothing about a pace. */
+const SHORT_MS = 1000;
+
+/** Jobs per second so far, over the time it has taken; not known of one that took no time. */
 export function paceOf(operation: Operation, now: number): number | undefined {
   const took = (operation.finished_at ? Date.parse(operation.finished_at) : now) - Date.parse(operation.created_at);
-  return took > 0 ? operation.done / (took / 1000) : undefined;
+  return took >= SHORT_MS ? operation.done / (took / 1000) : undefined;
 }

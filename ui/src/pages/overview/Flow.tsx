@@ -7,6 +7,7 @@ import { Chart, type Series } from "@/design/Chart";
 import { pointsOf, ratesOf, settled, stepSeconds, timesOf } from "@/pages/analytics/figures";
 import { Loaded } from "@/pages/data";
 import { stepOf, useTimeRange } from "@/shell/range";
+import { useHappened } from "./happened";
 
 /** By the places of the series: more came than ended, and the other way round. */
 const BANDS = [
@@ -21,6 +22,7 @@ export function Flow() {
   const comes = useQuery(timeseries({ metric: "enqueued", ...over }));
   const ends = useQuery(timeseries({ metric: "throughput", ...over }));
   const fails = useQuery(timeseries({ metric: "failures", ...over }));
+  const marks = useHappened();
   // When the figures were read: the last step has lasted until then.
   const now = comes.dataUpdatedAt;
   const { times, series } = useMemo(() => {
@@ -52,7 +54,7 @@ export function Flow() {
     >
       <div className="p-3 pt-1.5">
         <Loaded query={comes} rows={5}>
-          {() => <Chart title="Jobs that came in, ended and failed, per second" times={times} series={series} bands={BANDS} format={formatRate} height={200} onZoom={range.zoom} onReset={range.reset} />}
+          {() => <Chart title="Jobs that came in, ended and failed, per second" times={times} series={series} bands={BANDS} marks={marks} format={formatRate} height={200} onZoom={range.zoom} onReset={range.reset} />}
         </Loaded>
         {ends.error ?? fails.error ? (
           <p role="alert" className="pt-1 text-12">

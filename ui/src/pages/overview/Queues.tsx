@@ -7,6 +7,7 @@ import { api } from "@/api/client";
 import { queues, timeseries, useMay } from "@/api/queries";
 import { type Counts, STATES } from "@/api/types";
 import { Button, Chip, ConfirmDialog, type Confirmation, Duration, EmptyState, formatExact, formatPercent, formatRate, Num, Panel, shellWord, Sparkline, STATE_FILL, toast } from "@/design";
+import { useSteady } from "@/design/steady";
 import { useLiveQueries } from "@/live/hooks";
 import { Loaded } from "@/pages/data";
 import { type QueueRow, queueRows } from "./worst";
@@ -18,6 +19,8 @@ const HOUR = { from: "1h", step: `${STEP}m`, by: "queue" } as const;
 const HEAD = "px-3 py-1.5 font-medium whitespace-nowrap";
 const CELL = "px-3 h-(--row) whitespace-nowrap";
 
+const nameOf = (row: QueueRow) => row.queue.queue;
+
 export function Queues() {
   const list = useQuery(queues());
   const ended = useQuery(timeseries({ metric: "throughput", ...HOUR })).data;
@@ -25,10 +28,11 @@ export function Queues() {
   const failed = useQuery(timeseries({ metric: "failures", ...HOUR })).data;
   const ran = useQuery(timeseries({ metric: "run", ...HOUR })).data;
   useLiveQueries(["counts", "queue"], [["queues"]], undefined, 5000);
-  const rows = useMemo(
+  const sorted = useMemo(
     () => queueRows(list.data?.items ?? [], { ...(ended && { ended }), ...(came && { came }), ...(failed && { failed }), ...(ran && { ran }) }, STEP),
     [list.data, ended, came, failed, ran],
   );
+  const { rows, hold } = useSteady(sorted, nameOf);
   return (
     <Panel title="Queues, worst first" aside={<Link to="/queues">{rows.length > SHOWN ? `All ${rows.length} queues` : "All queues"}</Link>}>
       <Loaded query={list} rows={4}>
@@ -36,7 +40,7 @@ export function Queues() {
           rows.length === 0 ? (
             <EmptyState title="There is no queue yet">A queue comes to be with its first job.</EmptyState>
           ) : (
-            <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Queues">
+            <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Queues" {...hold}>
               <table className="w-full">
                 <thead className="text-left text-12 text-muted">
                   <tr className="border-b border-line">

@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import type { Queue, Schedule } from "@/api/types";
 import type { Timeseries } from "@/pages/analytics/figures";
+import { marksOf } from "./happened";
 import { nextUp } from "./NextUp";
 import { addressLines, bare, isOwn, snippetsOf } from "./snippets";
 import { drainText } from "./Tiles";
@@ -59,4 +60,17 @@ it("does not take the worker inside the server, or one that went, for one's own"
   expect(isOwn({ local: true, state: "available" })).toBe(false);
   expect(isOwn({ local: false, state: "lost" })).toBe(false);
   expect(isOwn({ local: false, state: "busy" })).toBe(true);
+});
+
+it("tells what may explain a bend in the flow", () => {
+  const at = "2026-11-16T10:00:00Z";
+  const noted = [
+    { at, operation: "POST /v1/queues/mail:pause" },
+    { at, operation: "POST /v1/queues/a%2Fb:resume" },
+    { at, operation: "PUT /v1/queues/mail" },
+    { at, operation: "POST /v1/jobs/job_1:cancel" },
+  ] as never[];
+  const labels = marksOf({ name: "one", since: at, term: 2 } as never, noted, [{ created_at: at, action: "replay" }] as never[]).map(({ label }) => label);
+  expect(labels).toEqual(["one leads", "mail paused", "a/b resumed", "replay of many jobs"]);
+  expect(marksOf({ name: "one", since: at, term: 1 } as never, [], [])).toEqual([]);
 });

@@ -77,7 +77,7 @@ function Depth({ queue: data }: { queue: Queue }) {
         const series: Series[] = [{ label: "Jobs", colour: "queued", kind: "area", values: depths.slice(0, points.length) }];
         return (
           <div className="px-3 pb-2">
-            <Chart title={`Jobs that ${data.queue} held`} times={timesOf(points)} series={series} format={formatCount} height={150} onZoom={range.zoom} onReset={range.reset} />
+            <Chart title={`Jobs that ${data.queue} held`} times={timesOf(points)} series={series} format={formatCount} whole height={150} onZoom={range.zoom} onReset={range.reset} />
           </div>
         );
       }}

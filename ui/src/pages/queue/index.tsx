@@ -1,7 +1,7 @@
 /** One queue: how it is, what it holds, what comes next, and what holds it back. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { queue as queueQuery } from "@/api/queries";
+import { queue as queueQuery, stats } from "@/api/queries";
 import { type Queue as QueueData, STATES } from "@/api/types";
 import { CliLine, Duration, EmptyState, Facts, Num, PageHeader, Panel, StateLabel } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
@@ -34,12 +34,21 @@ function Content({ queue }: { queue: QueueData }) {
   const finished = recentRate(ratesOf(useSettled(useQueueSeries(name, "throughput").data), (point) => point.count));
   const enqueued = recentRate(ratesOf(useSettled(useQueueSeries(name, "enqueued").data), (point) => point.count));
   const verdict = verdictOf(queue, { enqueued, finished });
+  // What the server has against it beyond that: no worker for one of its kinds, say.
+  const findings = (useQuery(stats()).data?.verdict?.findings ?? []).filter((each) => each.queue === name && !queue.paused && !queue.draining && queue.workers > 0);
+  const tone = findings.some((each) => each.severity === "bad") ? "bad" : findings.length > 0 && verdict.tone === "well" ? "warn" : verdict.tone;
   const holds = STATES.some((state) => (queue.jobs[state] ?? 0) > 0);
   return (
     <div className="flex flex-col gap-4">
       <div className="-mb-4">
-        <VerdictStrip tone={verdict.tone}>
+        <VerdictStrip tone={tone}>
           <span className="font-medium">{verdict.text}</span>
+          {findings.map(({ text }) => (
+            <span key={text}>
+              {text.charAt(0).toUpperCase()}
+              {text.slice(1)}.
+            </span>
+          ))}
           {verdict.command ? <CliLine command={verdict.command} /> : null}
         </VerdictStrip>
       </div>

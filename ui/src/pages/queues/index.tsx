@@ -88,7 +88,7 @@ export default function Queues() {
               {rows.length === 0 ? (
                 <EmptyState title={`No queue has “${typed}” in its name`} action={<Button onClick={() => setTyped("")}>Show all {data.items.length} queues</Button>} />
               ) : (
-                <VirtualTable label="Queues" rows={rows} rowId={(row) => row.queue} columns={columns} tint={(row) => stateOf(row).word} onOpen={(row) => void navigate({ to: "/queues/$queue", params: { queue: row.queue } })} />
+                <VirtualTable label="Queues" steady={sort === "worst"} rows={rows} rowId={(row) => row.queue} columns={columns} tint={(row) => stateOf(row).word} onOpen={(row) => void navigate({ to: "/queues/$queue", params: { queue: row.queue } })} />
               )}
             </>
           )
@@ -129,7 +129,7 @@ function columnsOf(range: string, who: Who | undefined, onPause: (queue: Queue) 
           {
             id: "do",
             header: <span className="sr-only">Actions</span>,
-            width: "76px",
+            width: "88px",
             align: "right" as const,
             notOnCard: true,
             cell: (row: Row) =>

@@ -2,13 +2,14 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { api } from "@/api/client";
-import { kinds } from "@/api/queries";
+import { kinds, timeseries } from "@/api/queries";
 import type { Schedule } from "@/api/types";
 import { Button, CliLine, Drawer, ErrorPanel, SkeletonRows, toast } from "@/design";
 import { errorAt, Field } from "@/pages/Field";
 import { ruleInEnglish } from "./english";
 import { cliOf, formOf, NEW, payloadProblem, requestOf, type ScheduleForm } from "./form";
 import { Instants } from "./Instants";
+import { overlapWarning } from "./overlap";
 import { payloadOf, preview } from "./queries";
 
 const OVERLAP = [
@@ -58,6 +59,9 @@ function Form({ first, before, onClose }: { first: ScheduleForm; before?: Schedu
   // The preview needs a name and a kind, and does not care which.
   const asked = useSettledText(requestOf({ ...form, payload: "", name: form.name || "preview", kind: form.kind || "preview" }, before));
   const seen = useQuery(preview(asked));
+  const wanted = useSettledText(form.kind.trim());
+  const ran = useQuery({ ...timeseries({ metric: "run", kind: wanted, from: "24h", step: "1h" }), enabled: wanted !== "", retry: false }).data;
+  const warning = wanted ? overlapWarning(seen.data?.next ?? [], ran?.series[0]?.total.p95_ms, wanted, form.overlap) : undefined;
   const save = useMutation({
     mutationFn: () => {
       const body = requestOf(form, before) as never;
@@ -141,6 +145,11 @@ function Form({ first, before, onClose }: { first: ScheduleForm; before?: Schedu
           ) : (
             <SkeletonRows rows={4} />
           )}
+          {warning ? (
+            <p role="status" className="border-t border-line px-3 py-2">
+              <span className="border-l-2 border-retrying pl-2">{warning}</span>
+            </p>
+          ) : null}
         </section>
         <div className="grid grid-cols-2 gap-3 max-sm:grid-cols-1">
           <Field label="Kind of job" error={refused("/job/kind", "/kind")}>

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Schedule } from "@/api/types";
 import { cronInEnglish, ruleInEnglish } from "./english";
 import { cliOf, formOf, NEW, payloadProblem, requestOf } from "./form";
+import { overlapWarning } from "./overlap";
 
 describe("a cron expression in English", () => {
   it.each([
@@ -68,4 +69,12 @@ describe("the form of a schedule", () => {
     expect(cliOf({ ...NEW, name: "tick", rule: "every", every: "5m", kind: "noop" })).toBe("ganger schedule create tick --every 5m --kind noop");
     expect(cliOf({ ...NEW, name: "n", kind: "echo", time_zone: "Europe/Paris", payload: "{}" })).toBe("ganger schedule create n --cron '0 3 * * *' --zone Europe/Paris --kind echo --payload '{}'");
   });
+});
+
+it("warns of a schedule that fires before its jobs have ended", () => {
+  const instants = ["2026-11-16T10:00:00Z", "2026-11-16T10:01:00Z", "2026-11-16T10:03:00Z"].map((at) => ({ at }));
+  expect(overlapWarning(instants, 95_000, "report", "skip")).toBe("It fires every 1\u00a0m, and jobs of report take up to 1\u00a0m\u00a035\u00a0s (p95 of the last day): some of its instants will be skipped.");
+  expect(overlapWarning(instants, 60_000, "report", "skip")).toBeUndefined();
+  expect(overlapWarning(instants, null, "report", "skip")).toBeUndefined();
+  expect(overlapWarning(instants.slice(0, 1), 95_000, "report", "skip")).toBeUndefined();
 });

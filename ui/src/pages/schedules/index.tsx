@@ -42,17 +42,26 @@ function Results({ states }: { states: readonly State[] | undefined }) {
   );
 }
 
+/** What happens if the last job is not over, and if nobody was there to fire. */
+function Policy({ row }: { row: Schedule }) {
+  const words = `${row.overlap} / ${row.misfire}`.replaceAll("_", " ");
+  return (
+    <span className="text-muted" title={words}>
+      {words}
+    </span>
+  );
+}
+
 const columnsOf = (results: ReadonlyMap<string, readonly State[]>): readonly Column<Schedule>[] => [
-  { id: "name", header: "Name", width: "minmax(120px,1fr)", cell: (row) => <Link to="/schedules/$name" params={{ name: row.name }}>{row.name}</Link> },
-  { id: "state", header: "State", width: "80px", cell: (row) => <Mark tone={stateOf(row)[0]}>{stateOf(row)[1]}</Mark> },
-  { id: "english", header: "Fires", width: "minmax(220px,2fr)", cell: (row) => ruleInEnglish(row) },
-  { id: "rule", header: "Rule", width: "104px", notOnCard: true, cell: (row) => <code className="text-12 text-muted">{ruleOf(row)}</code> },
-  { id: "next", header: "Next", width: "130px", cell: (row) => <Time at={row.paused ? undefined : row.status?.next} fallback={row.paused ? "—" : "never"} /> },
-  { id: "results", header: "Last results", width: "124px", notOnCard: true, cell: (row) => <Results states={results.get(row.name)} /> },
-  { id: "kind", header: "Kind", width: "minmax(70px,1fr)", notOnCard: true, cell: (row) => row.job.kind },
-  { id: "queue", header: "Queue", width: "80px", notOnCard: true, cell: (row) => row.job.queue ?? "default" },
-  { id: "overlap", header: "Overlap", width: "80px", notOnCard: true, cell: (row) => <span className="text-muted">{row.overlap.replaceAll("_", " ")}</span> },
-  { id: "misfire", header: "If missed", width: "72px", notOnCard: true, cell: (row) => <span className="text-muted">{row.misfire.replaceAll("_", " ")}</span> },
+  { id: "name", header: "Name", width: "minmax(130px,1.3fr)", cell: (row) => <Link to="/schedules/$name" params={{ name: row.name }} title={row.name}>{row.name}</Link> },
+  { id: "state", header: "State", width: "76px", cell: (row) => <Mark tone={stateOf(row)[0]}>{stateOf(row)[1]}</Mark> },
+  { id: "english", header: "Fires", width: "minmax(190px,1.9fr)", cell: (row) => <span title={ruleInEnglish(row)}>{ruleInEnglish(row)}</span> },
+  { id: "rule", header: "Rule", width: "92px", notOnCard: true, cell: (row) => <code className="text-12 text-muted">{ruleOf(row)}</code> },
+  { id: "next", header: "Next", width: "80px", time: true, cell: (row) => <Time at={row.paused ? undefined : row.status?.next} fallback={row.paused ? "—" : "never"} /> },
+  { id: "results", header: "Last results", width: "100px", notOnCard: true, cell: (row) => <Results states={results.get(row.name)} /> },
+  { id: "kind", header: "Kind", width: "minmax(110px,1.2fr)", notOnCard: true, cell: (row) => <span title={row.job.kind}>{row.job.kind}</span> },
+  { id: "queue", header: "Queue", width: "minmax(72px,0.9fr)", notOnCard: true, cell: (row) => <span title={row.job.queue ?? "default"}>{row.job.queue ?? "default"}</span> },
+  { id: "policy", header: "Overlap / if missed", width: "124px", notOnCard: true, cell: (row) => <Policy row={row} /> },
 ];
 
 export default function Schedules() {

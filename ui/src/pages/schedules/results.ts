@@ -2,7 +2,7 @@
 import type { Job, State } from "@/api/types";
 
 /** So many are shown of each. */
-export const SHOWN = 10;
+export const SHOWN = 8;
 
 /** The states of the last jobs by schedule, the oldest first, from a list of which the newest is first. */
 export function lastResults(items: readonly Pick<Job, "state" | "schedule">[]): Map<string, State[]> {

@@ -1,6 +1,7 @@
 /** How the page looks to whoever looks at it. Kept in the browser. */
 import { Panel, zoneName } from "@/design";
 import { Field } from "@/pages/Field";
+import { MOD } from "@/shell/keys";
 import { changeSettings, type Settings, useSettings } from "@/settings/settings";
 
 export function Appearance() {
@@ -35,6 +36,10 @@ export function Appearance() {
         <label className="col-span-full flex items-center gap-2">
           <input type="checkbox" className="size-4 accent-accent" checked={settings.absoluteTimes} onChange={(event) => changeSettings({ absoluteTimes: event.target.checked })} />
           Show absolute times
+        </label>
+        <label className="col-span-full flex items-center gap-2">
+          <input type="checkbox" className="size-4 accent-accent" checked={settings.singleKeys} onChange={(event) => changeSettings({ singleKeys: event.target.checked })} />
+          Single keys do something, such as t and g j. Off, only the keys of what has the focus do, and {MOD}+K
         </label>
       </div>
     </Panel>

@@ -9,6 +9,7 @@ import { STATES, type State, type Worker as WorkerData } from "@/api/types";
 import { Button, Chip, ConfirmDialog, Duration, Elapsed, Facts, formatCount, Panel, shellWord, shortId, StateLabel, Time, toast } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { Mark, Meter, VerdictStrip } from "@/pages/glyphs";
+import { quote } from "@/pages/jobs/filter";
 import { isHere, toneOf } from "@/pages/workers/fleet";
 
 /** What is known of a worker, as new as it can be. */
@@ -29,7 +30,7 @@ export function WorkerView({ worker: data, narrow = false }: { worker: WorkerDat
         </VerdictStrip>
       ) : null}
       <div className={narrow ? "flex flex-col gap-4" : "grid grid-cols-2 items-start gap-4 max-md:grid-cols-1"}>
-        <Panel title="Worker">
+        <Panel title="Worker" aside={<Link to="/jobs" search={{ q: `worker:${quote(data.name)}` }}>Jobs that it ran last</Link>}>
           <Facts
             items={[
               ["State", <Mark key="state" tone={toneOf(data)}>{data.state}</Mark>],

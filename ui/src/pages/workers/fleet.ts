@@ -1,5 +1,6 @@
 /** What the workers are together: threads, versions that differ, and who is lost. */
-import type { Worker } from "@/api/types";
+import { matches } from "@/api/glob";
+import type { Stats, Worker } from "@/api/types";
 import type { Tone } from "@/pages/glyphs";
 
 export const isHere = (worker: Worker): boolean => worker.state !== "lost" && worker.state !== "gone";
@@ -51,4 +52,21 @@ export function toneOf(worker: Worker): Tone {
 export function inOrder(workers: readonly Worker[]): Worker[] {
   const rank = (worker: Worker) => ["lost", "unavailable", "draining", "busy", "available", "gone"].indexOf(worker.state);
   return [...workers].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
+}
+
+export interface Unserved {
+  kind: string;
+  queue: string;
+  waiting: number;
+}
+
+/** Kinds whose jobs wait in a queue where no worker handles them, the most jobs first. */
+export function unserved(pairs: Stats["by_kind"], workers: readonly Worker[]): Unserved[] {
+  const here = workers.filter(isHere);
+  const serves = (worker: Worker, kind: string, queue: string) =>
+    (worker.kinds.length === 0 || worker.kinds.includes(kind)) && (worker.queues.length === 0 || worker.queues.some((glob) => matches(glob, queue)));
+  return pairs
+    .map(({ kind, queue, jobs }) => ({ kind, queue, waiting: jobs.queued ?? 0 }))
+    .filter(({ kind, queue, waiting }) => waiting > 0 && !here.some((worker) => serves(worker, kind, queue)))
+    .sort((a, b) => b.waiting - a.waiting);
 }

@@ -2,15 +2,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { workers } from "@/api/queries";
+import { kindCounts, workers } from "@/api/queries";
 import type { Worker } from "@/api/types";
 import { Chip, CliLine, type Column, Duration, EmptyState, formatCount, Num, PageHeader, Time, VirtualTable } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { useInspector } from "@/shell/JobInspector";
 import { serverUrl } from "@/base";
 import { Loaded } from "@/pages/data";
-import { Mark, Meter } from "@/pages/glyphs";
-import { fleetOf, inOrder, isHere, skewOf, toneOf } from "./fleet";
+import { Mark, Meter, VerdictStrip } from "@/pages/glyphs";
+import { fleetOf, inOrder, isHere, skewOf, toneOf, type Unserved, unserved } from "./fleet";
 
 const columns: readonly Column<Worker>[] = [
   { id: "name", header: "Name", width: "minmax(150px,1.2fr)", cell: (row) => <Link to="/workers/$id" params={{ id: row.id }}>{row.name}</Link> },
@@ -32,12 +32,15 @@ const columns: readonly Column<Worker>[] = [
       ),
   },
   { id: "jobs", header: "Jobs", width: "56px", align: "right", notOnCard: true, cell: (row) => <Num value={row.left ? row.left.held : row.leases.length} unit="jobs" /> },
-  { id: "queues", header: "Queues", width: "minmax(90px,1fr)", notOnCard: true, cell: (row) => row.queues.join(", ") || "all" },
+  { id: "queues", header: "Queues", width: "minmax(120px,1.8fr)", notOnCard: true, cell: (row) => <span title={row.queues.join(", ")}>{row.queues.join(", ") || "all"}</span> },
   { id: "kinds", header: "Kinds", width: "minmax(90px,1fr)", notOnCard: true, cell: (row) => <span className="text-muted" title={row.kinds.join(", ")}>{row.kinds.length === 0 ? "any" : row.kinds.length > 3 ? `${row.kinds.length} kinds` : row.kinds.join(", ")}</span> },
   { id: "version", header: "Version", width: "80px", notOnCard: true, cell: (row) => row.version || "—" },
   { id: "heard", header: "Silent for", width: "80px", align: "right", notOnCard: true, cell: (row) => <Duration ms={isHere(row) ? row.silent_ms : undefined} /> },
-  { id: "since", header: "Since", width: "140px", cell: (row) => <Time at={row.left?.at ?? row.opened_at} /> },
+  { id: "since", header: "Since", width: "88px", time: true, cell: (row) => <Time at={row.left?.at ?? row.opened_at} /> },
 ];
+
+/** Kinds that are called by their name. */
+const MOST_NAMED = 3;
 
 /** The one thing to know about a worker, if there is one. */
 function note(worker: Worker): string {
@@ -50,11 +53,14 @@ export default function Workers() {
   const list = useQuery({ ...workers(), refetchInterval: 15_000 });
   const navigate = useNavigate();
   const inspector = useInspector();
+  const pairs = useQuery(kindCounts()).data;
   useLiveQueries(["worker"], [["workers"]]);
+  useLiveQueries(["counts"], [["stats", "by_kind"]], undefined, 5000);
   const rows = useMemo(() => inOrder(list.data?.items ?? []), [list.data]);
   return (
     <>
       <PageHeader title="Workers" />
+      {list.data ? <Nobody handles={unserved(pairs ?? [], list.data.items)} /> : null}
       <Loaded query={list}>
         {() =>
           rows.length === 0 ? (
@@ -66,6 +72,7 @@ export default function Workers() {
               <Summary workers={rows} />
               <VirtualTable
                 label="Workers"
+                steady
                 rows={rows}
                 rowId={(row) => row.id}
                 columns={columns}
@@ -80,6 +87,25 @@ export default function Workers() {
         }
       </Loaded>
     </>
+  );
+}
+
+/** Jobs that nobody will ever take, unless somebody does something. */
+function Nobody({ handles }: { handles: readonly Unserved[] }) {
+  if (handles.length === 0) return null;
+  return (
+    <VerdictStrip tone="bad">
+      {handles.slice(0, MOST_NAMED).map(({ kind, queue, waiting }) => (
+        <span key={`${kind} ${queue}`} className="font-medium">
+          No worker handles {kind} in{" "}
+          <Link to="/queues/$queue" params={{ queue }}>
+            {queue}
+          </Link>
+          : {formatCount(waiting)} {waiting === 1 ? "job waits" : "jobs wait"}.
+        </span>
+      ))}
+      {handles.length > MOST_NAMED ? <Link to="/kinds">and {formatCount(handles.length - MOST_NAMED)} more</Link> : null}
+    </VerdictStrip>
   );
 }
 
