@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ganger_core::change::{Applied, Batch, Change, Intake, NewJob, Snapshot, Submitted, WorkerInfo};
+use ganger_core::change::{Batch, Change, NewJob, Snapshot, WorkerInfo};
 use ganger_core::coordinator::Coordinator;
 use ganger_core::coordinator::port::{Ask, Input, Options, Output, Ticket};
 use ganger_core::job::{JobSpec, State};
@@ -251,28 +251,7 @@ fn says(session: SessionId, message: ToLeader) -> Input {
 
 /// What a store that takes everything answers.
 fn committed(batch: &Arc<Batch>) -> Input {
-    let applied = batch.changes.iter().map(|change| match change {
-        Change::Submit(submission) => {
-            let intakes = submission.jobs.iter().map(|job| Intake::Created(job.id)).collect();
-            Applied::Submitted(Submitted::Accepted(intakes))
-        }
-        Change::PurgeDead { .. } | Change::Prune { .. } | Change::Delete(_) => Applied::Removed(Vec::new()),
-        Change::Replay(_) | Change::Schedule(_) => panic!("neither replayed nor scheduled here"),
-        Change::Assign(_)
-        | Change::End(_)
-        | Change::Finish(_)
-        | Change::CancelWanted(_)
-        | Change::RunNow(..)
-        | Change::Settle(..)
-        | Change::OpenSession(_)
-        | Change::CloseSession(..)
-        | Change::PutQueue(..)
-        | Change::PutKind(..)
-        | Change::CloseKey(_)
-        | Change::Mark(_)
-        | Change::Log(_)
-        | Change::Failed(_)
-        | Change::PutDocument(_) => Applied::Done,
-    });
+    let usual = |change: &Change| change.usually().expect("nothing is replayed here");
+    let applied = batch.changes.iter().map(usual);
     Input::Committed { number: batch.number, applied: applied.collect() }
 }

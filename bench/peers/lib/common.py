@@ -5,6 +5,7 @@ Workers are processes of the peer's own command line. What they handled is writt
 memory, so that nothing is sent about.
 """
 
+import abc
 import asyncio
 import inspect
 import json
@@ -21,6 +22,8 @@ from pathlib import Path
 
 # Pings before the ones that count: connections and imports are warm then.
 WARM_UP = 10
+# The last of the wait for a tick in seconds, for which the driver does not sleep.
+AWAKE = 0.003
 # Without any progress for this long something is wrong.
 STUCK_SECONDS = 60
 
@@ -104,7 +107,7 @@ def mark(name):
     say({"mark": name})
 
 
-class Peer:
+class Peer(abc.ABC):
     """What a driver gives. Each method may be a coroutine function."""
 
     def prepare(self):
@@ -113,21 +116,21 @@ class Peer:
     def connect(self):
         """Opens the connection of a client, in a process of its own."""
 
+    @abc.abstractmethod
     def send_many(self, payloads):
         """Enqueues these in one request."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def send(self, one):
         """Enqueues one."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def left(self):
         """Counts the jobs of the store that have not ended."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def workers(self, aim):
         """The command lines of its workers."""
-        raise NotImplementedError
 
 
 class Driver:
@@ -249,7 +252,10 @@ class Driver:
                 first = time.monotonic()
                 due = [first + n * INTERVAL_SECONDS for n in range(total)]
                 for n in range(1, total):
-                    time.sleep(max(0.0, due[n] - time.monotonic()))
+                    time.sleep(max(0.0, due[n] - time.monotonic() - AWAKE))
+                    # The last of it is waited out awake, as by every driver.
+                    while time.monotonic() < due[n]:
+                        pass
                     if n == WARM_UP:
                         mark("begin")
                     self.do(self.peer.send(payload(n)))

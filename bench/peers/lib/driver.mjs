@@ -22,6 +22,8 @@ export const settings = {
 
 /** Pings before the ones that count: connections, prepared statements and the compiler are warm then. */
 const WARM_UP = 10;
+/** The last of the wait for a tick, for which the driver does not sleep. */
+const AWAKE_MS = 3;
 /** Without any progress for this long something is wrong. */
 const STUCK_MS = 60_000;
 
@@ -140,8 +142,8 @@ async function ping(peer) {
   const first = performance.now() + settings.intervalMs;
   for (let n = 0; n < total; n++) {
     due[n] = first + n * settings.intervalMs;
-    await sleep(Math.max(0, due[n] - performance.now() - 2));
-    // The last two milliseconds are waited out awake: a timer of Node is a millisecond late.
+    await sleep(Math.max(0, due[n] - performance.now() - AWAKE_MS));
+    // The last of it is waited out awake, as by every driver: a timer of Node is a millisecond late.
     while (performance.now() < due[n]) await new Promise(setImmediate);
     if (n === WARM_UP) say({ mark: "begin" });
     await peer.send(payload(n), 0);

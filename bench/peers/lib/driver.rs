@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 const WARM_UP: usize = 10;
 /// Without any progress for this long something is wrong.
 const STUCK: Duration = Duration::from_secs(60);
+/// The last of the wait for a tick, for which the driver does not sleep. Timers are rounded to milliseconds twice.
+const AWAKE: Duration = Duration::from_millis(3);
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -271,6 +273,17 @@ async fn until(count: &AtomicUsize, enough: usize) -> anyhow::Result<()> {
     }
 }
 
+/// Waits for a moment, and the last of it awake, as every driver does: a timer of tokio is up to two milliseconds late, which is
+/// no part of what is measured.
+async fn at(moment: Instant) {
+    if let Some(before) = moment.checked_sub(AWAKE) {
+        tokio::time::sleep_until(before.into()).await;
+    }
+    while Instant::now() < moment {
+        std::hint::spin_loop();
+    }
+}
+
 /// One job at each tick of a fixed schedule; its start is taken against the tick, not against the moment it was sent.
 async fn ping(peer: &impl Peer) -> anyhow::Result<Value> {
     let (settings, total) = (settings(), WARM_UP + settings().pings);
@@ -287,7 +300,7 @@ async fn ping(peer: &impl Peer) -> anyhow::Result<Value> {
     let first = zero.elapsed() + settings.interval;
     let due = |n: usize| first + settings.interval * n as u32;
     for n in 0..total {
-        tokio::time::sleep_until((zero + due(n)).into()).await;
+        at(zero + due(n)).await;
         if n == WARM_UP {
             mark("begin");
         }

@@ -31,7 +31,7 @@ async fn noop(payload: Payload, handle: Data<Handle>) -> Result<(), BoxDynError>
 
 impl Peer for Apalis {
     async fn prepare(&self) -> anyhow::Result<()> {
-        Ok(PostgresStorage::<Payload>::setup(&self.pool).await?)
+        Ok(PostgresStorage::<()>::setup(&self.pool).await?)
     }
 
     async fn send_many(&self, _client: usize, payloads: Vec<Payload>) -> anyhow::Result<()> {
