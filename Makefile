@@ -64,6 +64,7 @@ bench-accept: ## Make what the coordinator takes now the accepted figure
 
 soak: setup ## The long form of every campaign: kills, rows, hours (its figures are in docs/soak.md)
 	$(CARGO) test --locked --release -p ganger --test soak -- --ignored --nocapture --test-threads=1
+	$(CARGO) test --locked --release -p ganger-store --test postgres -- --ignored a_million
 	@scripts/ui build
 	$(CARGO) build --locked --release -p ganger
 	@scripts/ui soak
