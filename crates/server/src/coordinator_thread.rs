@@ -5,8 +5,10 @@
 //! clients, messages to workers, events to whoever listens. It never waits for any of them.
 //!
 //! A leader that must step down begins again as the next one: a new term, a fresh load, a new
-//! coordinator. Where several servers share the store it stands for election again ([`crate::election`]). Whoever waited for an answer learns that it is unknown. A panic in the coordinator
-//! ends the thread, and with it every answer: a server that does not know is better than one that lies.
+//! coordinator. Where several servers share the store it stands for election again ([`crate::election`]).
+//! Whoever waited for an answer learns that it is unknown, or, if the question was not yet taken, that
+//! nobody looked at it. A panic in the coordinator ends the thread, and with it every answer: a server
+//! that does not know is better than one that lies.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +29,7 @@ use tracing::{debug, error, info, warn};
 
 use crate::election::Seat;
 use crate::gateway::Gateway;
-use crate::inbox::{INBOX, Message, Written};
+use crate::inbox::{Answered, INBOX, Message, Written};
 use crate::reader::{Read, Reader};
 use crate::service::Run;
 use crate::waiters::Told;
@@ -99,7 +101,7 @@ struct Leader {
     coordinator: Coordinator,
     writer: Writer,
     reader: Reader,
-    tickets: HashMap<Ticket, oneshot::Sender<Reply>>,
+    tickets: HashMap<Ticket, oneshot::Sender<Answered>>,
     stop_at: Option<Mono>,
     ended: Option<Ended>,
 }
@@ -210,7 +212,7 @@ impl CoordinatorThread {
         Ok((reign.term, Coordinator::new(self.options.clone(), reign, snapshot, now)))
     }
 
-    /// Waits, and refuses whoever asks meanwhile: dropping a message drops its reply channel.
+    /// Waits, and refuses whoever asks meanwhile: a message that is dropped says that nobody took it.
     fn stopped_within(&mut self, wait: &Runtime, pause: Duration) -> bool {
         let until = self.parts.clock.now().mono + pause;
         loop {
@@ -348,10 +350,14 @@ impl CoordinatorThread {
 impl Leader {
     fn take(&mut self, now: Now, message: Message, next_ticket: &mut u64, out: &mut Vec<Output>) {
         let input = match message {
+            // Dropped, it says that nobody took it.
+            Message::Ask(..) if self.ended.is_some() => return,
             Message::Ask(ask, reply) => {
                 *next_ticket += 1;
                 let ticket = Ticket(*next_ticket);
-                self.tickets.insert(ticket, reply);
+                if let Some(reply) = reply.taken() {
+                    self.tickets.insert(ticket, reply);
+                }
                 Input::Ask(ticket, ask)
             }
             Message::FromWorker { session, stream, message } => {
@@ -403,7 +409,7 @@ impl Leader {
     fn reply(&mut self, ticket: Ticket, reply: Reply) {
         if let Some(waiting) = self.tickets.remove(&ticket) {
             // Whoever asked may have gone away meanwhile.
-            let _ = waiting.send(reply);
+            let _ = waiting.send(Ok(reply));
         }
     }
 

@@ -188,7 +188,7 @@ impl CoordinatorThread {
                     let _ = wait.block_on(ended);
                     return None;
                 }
-                // Dropping a message drops its reply channel: nobody leads here.
+                // A message that is dropped says that nobody took it: nobody leads here.
                 Ok(Some(_)) => {}
             }
         }
@@ -233,7 +233,7 @@ impl CoordinatorThread {
         }
     }
 
-    /// Waits, and refuses whoever asks meanwhile: dropping a message drops its reply channel.
+    /// Waits, and refuses whoever asks meanwhile: a message that is dropped says that nobody took it.
     fn idle(
         &mut self,
         wait: &tokio::runtime::Runtime,

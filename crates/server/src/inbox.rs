@@ -23,7 +23,7 @@ pub type Look = Box<dyn FnOnce(&Coordinator, Now) + Send>;
 /// What the coordinator's thread is told.
 pub enum Message {
     /// A client asks and waits.
-    Ask(Ask, oneshot::Sender<Reply>),
+    Ask(Ask, ReplyTo),
     /// A worker said something on the stream of that number.
     FromWorker {
         /// Its session.
@@ -64,6 +64,13 @@ pub enum Message {
     Stop,
 }
 
+/// What comes back to whoever asked; the channel closes without one if nobody can tell.
+pub type Answered = Result<Reply, NotTaken>;
+
+/// The way back to whoever asked. If it is dropped before the question was taken, nobody has looked at the question, and
+/// it says so: whoever asked may ask another leader.
+pub struct ReplyTo(Option<oneshot::Sender<Answered>>);
+
 /// What came of a batch.
 #[derive(Debug)]
 pub enum Written {
@@ -99,13 +106,13 @@ impl Inbox {
     }
 
     /// Asks; the answer comes on the channel returned, which closes without one if the leader steps
-    /// down.
+    /// down after it has taken the question.
     ///
     /// # Errors
     /// The inbox is full, or nobody reads it any more.
-    pub fn ask(&self, ask: Ask) -> Result<oneshot::Receiver<Reply>, NotTaken> {
+    pub fn ask(&self, ask: Ask) -> Result<oneshot::Receiver<Answered>, NotTaken> {
         let (tx, rx) = oneshot::channel();
-        self.try_send(Message::Ask(ask, tx))?;
+        self.try_send(Message::Ask(ask, ReplyTo(Some(tx))))?;
         Ok(rx)
     }
 
@@ -149,8 +156,46 @@ impl Inbox {
     }
 }
 
+impl ReplyTo {
+    /// From now on the question may be carried out.
+    #[must_use]
+    pub fn taken(mut self) -> Option<oneshot::Sender<Answered>> {
+        self.0.take()
+    }
+}
+
+impl Drop for ReplyTo {
+    fn drop(&mut self) {
+        if let Some(waiting) = self.0.take() {
+            // Whoever asked may have gone away meanwhile.
+            let _ = waiting.send(Err(NotTaken::Ended));
+        }
+    }
+}
+
 impl fmt::Debug for Inbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Inbox").field("room", &self.0.capacity()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A leader that stops does not empty its inbox: what is left in it was not carried out, and nobody has to wonder.
+    #[tokio::test]
+    async fn a_question_that_nobody_took_was_certainly_not_carried_out() {
+        let (inbox, mut coordinator) = Inbox::open();
+        let ask = || Ask::PurgeDead("q".parse().unwrap());
+        let (taken, left, dropped) =
+            (inbox.ask(ask()).unwrap(), inbox.ask(ask()).unwrap(), inbox.ask(ask()).unwrap());
+        let Some(Message::Ask(_, reply)) = coordinator.recv().await else { panic!("no question") };
+        drop(reply.taken());
+        assert!(taken.await.is_err(), "it may have been carried out");
+        drop(coordinator.recv().await);
+        assert_eq!(left.await, Ok(Err(NotTaken::Ended)));
+        drop(coordinator);
+        assert_eq!(dropped.await, Ok(Err(NotTaken::Ended)));
     }
 }

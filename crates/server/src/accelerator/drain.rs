@@ -19,6 +19,7 @@ use tracing::{debug, warn};
 use super::Accelerator;
 use super::finals::leading;
 use crate::coordinator_thread::Phase;
+use crate::inbox::Answered;
 use crate::service::Service;
 
 /// Wait before another attempt, after something failed or could not be taken in.
@@ -132,7 +133,10 @@ impl Accelerator {
             settled.push(match asked {
                 Asked::Settled(settled) => settled,
                 // Without a bound of its own: the leader that was asked answers, or ends.
-                Asked::Waiting(reply) => reply.await.map_or(Settled::No, |reply| answered(&reply)),
+                Asked::Waiting(reply) => match reply.await {
+                    Ok(Ok(reply)) => answered(&reply),
+                    Ok(Err(_)) | Err(_) => Settled::No,
+                },
             });
         }
         settled
@@ -141,7 +145,7 @@ impl Accelerator {
 
 enum Asked {
     Settled(Settled),
-    Waiting(oneshot::Receiver<Reply>),
+    Waiting(oneshot::Receiver<Answered>),
 }
 
 fn ask(service: &Service, job: &BufferedJob, now: Wall) -> Asked {

@@ -16,7 +16,7 @@ use super::audit::FORGET_EVERY;
 use super::{Answer, Cancelled, Service, ServiceError};
 use crate::audit;
 use crate::coordinator_thread::Phase;
-use crate::inbox::NotTaken;
+use crate::inbox::{Answered, NotTaken};
 
 /// A batch that is on its way for longer is stuck, and whoever waits is told so.
 pub(crate) const STUCK: Duration = Duration::from_secs(5);
@@ -170,11 +170,12 @@ impl Service {
     }
 
     /// Waits for a reply, but not for a store that is stuck.
-    async fn answer(&self, mut reply: oneshot::Receiver<Reply>) -> Answer<Reply> {
+    async fn answer(&self, mut reply: oneshot::Receiver<Answered>) -> Answer<Reply> {
         let asked = self.0.clock.now().mono;
         loop {
             if let Ok(answered) = tokio::time::timeout(LOOK_EVERY, &mut reply).await {
-                return answered.map_err(|_| ServiceError::Unknown("the leader stepped down".into()));
+                let stepped_down = |_| ServiceError::Unknown("the leader stepped down".into());
+                return answered.map_err(stepped_down)?.map_err(not_taken);
             }
             let now = self.0.clock.now().mono;
             let unreachable = self.0.membership.health().lasts(now) > STUCK;
