@@ -10,7 +10,8 @@
 //!
 //! *Prefetch.* Where attempts are over in milliseconds a worker is given more leases than threads, so
 //! that it never waits a round trip; but only while that class has the best head of all, so that
-//! nothing better is made to wait behind it.
+//! nothing better is made to wait behind it. Such jobs go out in portions: the worker whose turn it is gets its even
+//! share of what waits at once, in one message. One by one, ten thousand workers would get a message for each job.
 
 use std::collections::BTreeMap;
 
@@ -50,6 +51,15 @@ struct Pick {
     reserved: Option<u32>,
 }
 
+/// What one worker gets at once of a class whose jobs are short.
+#[derive(Clone, Copy, Debug)]
+struct Portion {
+    class: ClassId,
+    worker: u32,
+    /// So many threads it may have in use: its even share.
+    level: u64,
+}
+
 impl Coordinator {
     pub(crate) fn dispatch(&mut self, now: Now, out: &mut Vec<Output>) {
         let mut given = Given::new();
@@ -62,13 +72,14 @@ impl Coordinator {
         let mut count = 0;
         while count < PASS_LEASES && self.lines.has_news() {
             let Some(group) = self.lines.pop_dirty() else { break };
+            let mut portion = None;
             while let Some(pick) = self.pick(group) {
                 if count == PASS_LEASES {
                     self.lines.touch(group);
                     break;
                 }
                 self.note_overtakes(now, group, pick.order);
-                let Some(worker) = self.worker_for(&pick) else { break };
+                let Some(worker) = self.next_of_portion(group, &pick, &mut portion) else { break };
                 let job = self.take(pick.class, worker);
                 given.entry(worker).or_default().push(job);
                 count += 1;
@@ -142,17 +153,76 @@ impl Coordinator {
         (order.priority > waiting.priority).then_some(Pick { class, order, at_least, reserved: Some(worker) })
     }
 
-    /// How many threads beyond its capacity a worker may be given of this class: as much as is over
-    /// within the time below which prefetching is allowed at all, up to its part of what workers like it may be given together.
+    /// How many threads beyond its capacity a worker may be given of this class: up to its part of what workers like it may be
+    /// given together, or a little more where much more waits.
     fn prefetch(&self, group: GroupId, class: ClassId) -> i32 {
+        let most = self.prefetched_at_most(class);
+        if most == 0 {
+            return 0;
+        }
+        let members = self.fleet.members(group).max(1);
+        let waiting = usize::try_from(self.in_line(class)).unwrap_or(usize::MAX);
+        let little = (waiting / limits::PREFETCH_OF_WAITING / members).min(limits::PREFETCH_EACH);
+        let part = (limits::PREFETCH_TOGETHER / members).max(little);
+        most.min(i32::try_from(part).unwrap_or(i32::MAX))
+    }
+
+    /// As many jobs of a class as are over within the time below which prefetching is allowed at all.
+    fn prefetched_at_most(&self, class: ClassId) -> i32 {
         let below = micros(self.options.prefetch_below) as f64;
         match self.classes.get(class).mean_run {
             Some(mean) if mean < below && self.classes.get(class).demand == 1 => {
-                let part = limits::PREFETCH_TOGETHER / self.fleet.members(group).max(1);
-                (below / mean.max(1.0)).min(f64::from(limits::PREFETCH)).min(part as f64) as i32
+                (below / mean.max(1.0)).min(f64::from(limits::PREFETCH)) as i32
             }
             Some(_) | None => 0,
         }
+    }
+
+    /// The worker that gets the job: the same as before while its portion lasts.
+    fn next_of_portion(&self, group: GroupId, pick: &Pick, portion: &mut Option<Portion>) -> Option<u32> {
+        if let Some(Portion { class, worker, level }) = *portion
+            && class == pick.class
+            && pick.reserved.is_none()
+            && self.fleet.is_shown(worker)
+            && self.in_use(worker) < level
+            && self.fleet.free(worker) >= self.at_least_of_portion(group, pick)
+        {
+            return Some(worker);
+        }
+        let worker = self.worker_for(pick)?;
+        *portion = self.level(group, pick.class).map(|level| Portion { class: pick.class, worker, level });
+        Some(worker)
+    }
+
+    fn in_use(&self, worker: u32) -> u64 {
+        let used = i32::from(self.fleet.threads(worker)) - self.fleet.free(worker);
+        u64::try_from(used).unwrap_or(0)
+    }
+
+    /// Free threads that a worker must have to go on with its portion. It may be given jobs ahead while others have threads free, for
+    /// they get as much; but nothing better may wait behind them.
+    fn at_least_of_portion(&self, group: GroupId, pick: &Pick) -> i32 {
+        match self.lines.top(group) {
+            Some((_, best)) if best == pick.class => {
+                let demand = i32::from(self.classes.get(pick.class).demand);
+                pick.at_least.min(demand - self.prefetch(group, pick.class))
+            }
+            Some(_) | None => pick.at_least,
+        }
+    }
+
+    /// The even share of a worker of what waits and runs, if the jobs are short and go to the least recently used worker. Others go
+    /// out one by one.
+    fn level(&self, group: GroupId, class: ClassId) -> Option<u64> {
+        let key = &self.classes.get(class).key;
+        let policy = self.queues.get(&key.queue).map_or(Policy::default(), |q| q.settings.policy);
+        if policy != Policy::LeastRecentlyUsed || self.prefetched_at_most(class) == 0 {
+            return None;
+        }
+        // What is decided and not yet written counts as queued: the sum stays while jobs are handed out.
+        let jobs =
+            [State::Queued, State::Running].map(|state| self.counters.get(&key.queue, &key.kind, state));
+        Some(jobs.iter().sum::<u64>() / self.fleet.members(group).max(1) as u64)
     }
 
     fn worker_for(&self, pick: &Pick) -> Option<u32> {

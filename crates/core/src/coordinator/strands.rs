@@ -140,10 +140,18 @@ impl Coordinator {
 
     /// How many jobs of a class stand in line: those whose key is closed do not.
     pub(crate) fn standing(&self, id: ClassId) -> u64 {
+        let jobs = self.in_line(id);
+        debug_assert_eq!(
+            jobs,
+            self.open_strands(id).map(|strand| self.ready.len(strand) as u64).sum::<u64>()
+        );
+        jobs
+    }
+
+    /// The same, for whoever asks once a job.
+    pub(crate) fn in_line(&self, id: ClassId) -> u64 {
         let class = self.classes.get(id);
-        let jobs = class.mixed.as_ref().map_or_else(|| self.ready.len(class.plain), |mixed| mixed.standing);
-        debug_assert_eq!(jobs, self.open_strands(id).map(|strand| self.ready.len(strand)).sum::<usize>());
-        jobs as u64
+        class.mixed.as_ref().map_or_else(|| self.ready.len(class.plain), |mixed| mixed.standing) as u64
     }
 
     /// The strands of a class that stand in line. Walked through by tests only: there may be as many as jobs.

@@ -186,6 +186,63 @@ fn what_is_given_ahead_is_shared_by_the_workers_that_are_alike() {
     assert_eq!((0..workers).map(|worker| world.used(worker)).collect::<Vec<_>>(), vec![1 + each; workers]);
 }
 
+/// So many jobs are handed out when their queue is resumed. How many messages that takes.
+fn hand_out(world: &mut World, jobs: usize, policy: Policy) -> usize {
+    world.put_queue(|queue| queue.paused = true);
+    world.narrow_ones(jobs);
+    let before = world.messages;
+    world.put_policy(policy);
+    world.messages - before
+}
+
+fn with_short_jobs(workers: usize, threads: u16) -> World {
+    let mut world = World::new(Options::default());
+    for _ in 0..workers {
+        world.join(threads);
+    }
+    teach_that_it_is_short(&mut world);
+    world
+}
+
+/// The least recently used of many idle workers is another one for each job: each would get them one by one.
+#[test]
+fn short_jobs_go_out_in_portions() {
+    let (workers, threads) = (5_000, 4);
+    let jobs = workers * usize::from(threads);
+    let mut world = with_short_jobs(workers, threads);
+    assert_eq!(hand_out(&mut world, jobs, Policy::LeastRecentlyUsed), workers);
+    assert!((0..workers).all(|worker| world.used(worker) == u32::from(threads)), "everybody got as much");
+    let mut world = with_short_jobs(workers, threads);
+    assert!(hand_out(&mut world, jobs, Policy::RoundRobin) > 2 * workers, "in turn means one by one");
+}
+
+#[test]
+fn portions_are_even() {
+    let mut world = with_short_jobs(4, 1);
+    hand_out(&mut world, 42, Policy::LeastRecentlyUsed);
+    let used: Vec<u32> = (0..4).map(|worker| world.used(worker)).collect();
+    assert_eq!(used.iter().sum::<u32>(), 42);
+    assert!(
+        used.iter().all(|used| (10..=12).contains(used)),
+        "ten each, and two that are left over: {used:?}"
+    );
+}
+
+/// What workers may be given ahead together is little for each of very many; more is given if much more waits.
+#[test]
+fn many_workers_are_given_more_ahead_if_much_waits() {
+    let workers = limits::PREFETCH_TOGETHER / 4;
+    let enough = limits::PREFETCH_OF_WAITING * limits::PREFETCH_EACH * workers;
+    for (waiting, ahead) in
+        [(8 * workers, 4), (enough + workers * (1 + limits::PREFETCH_EACH), limits::PREFETCH_EACH)]
+    {
+        let mut world = with_short_jobs(workers, 1);
+        hand_out(&mut world, waiting, Policy::LeastRecentlyUsed);
+        let used: Vec<u32> = (0..workers).map(|worker| world.used(worker)).collect();
+        assert_eq!(used, vec![u32::try_from(1 + ahead).unwrap(); workers], "{waiting} wait");
+    }
+}
+
 /// One short attempt is enough.
 fn teach_that_it_is_short(world: &mut World) {
     world.narrow();

@@ -38,6 +38,8 @@ pub(crate) struct World {
     pub(crate) reply: Option<Reply>,
     /// Log lines that were written.
     pub(crate) logged: Vec<LogLines>,
+    /// Messages with leases.
+    pub(crate) messages: usize,
 }
 
 impl World {
@@ -57,6 +59,7 @@ impl World {
             ends: Vec::new(),
             reply: None,
             logged: Vec::new(),
+            messages: 0,
         }
     }
 
@@ -117,6 +120,7 @@ impl World {
         match message {
             ToWorker::Welcome { .. } => inputs.push(says(worker, ToLeader::Ping { number: 1 })),
             ToWorker::Assign(works) => {
+                self.messages += 1;
                 for work in works {
                     self.started.push((worker, work.clone()));
                     self.running.push((worker, work));
