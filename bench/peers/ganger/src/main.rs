@@ -1,6 +1,8 @@
 //! Ganger, by the same contract as its peers: jobs go in over gRPC, a worker of the Rust SDK runs them in this process, and the
-//! server is another process, at `BENCH_STORE`. `BENCH_RETENTION=none` lets the queue keep no history.
+//! server is another process, at `BENCH_STORE`. `BENCH_RETENTION=none` lets the queue keep no history. `BENCH_KEYS=each` gives each request
+//! an idempotency key, which is kept with its answer for a day: no peer does that, so without it there is none.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -41,6 +43,11 @@ fn job(payload: &Payload) -> v1::NewJob {
     v1::NewJob { kind: "bench.noop".into(), queue: QUEUE.into(), payload, ..v1::NewJob::default() }
 }
 
+fn key() -> String {
+    static KEYS: LazyLock<bool> = LazyLock::new(|| std::env::var("BENCH_KEYS").is_ok_and(|keys| keys == "each"));
+    if *KEYS { Uuid::new_v4().to_string() } else { String::new() }
+}
+
 impl Peer for Ganger {
     async fn prepare(&self) -> anyhow::Result<()> {
         let mut put = v1::PutQueueRequest { queue: QUEUE.into(), ..v1::PutQueueRequest::default() };
@@ -53,7 +60,7 @@ impl Peer for Ganger {
 
     async fn send_many(&self, client: usize, payloads: Vec<Payload>) -> anyhow::Result<()> {
         let jobs = payloads.iter().map(job).collect();
-        let idempotency_key = Uuid::new_v4().to_string();
+        let idempotency_key = key();
         let request = v1::EnqueueBatchRequest { jobs, idempotency_key, ..v1::EnqueueBatchRequest::default() };
         let answer = self.clients[client].clone().enqueue_batch(request).await?.into_inner();
         for item in answer.items {
@@ -65,7 +72,7 @@ impl Peer for Ganger {
     }
 
     async fn send(&self, client: usize, payload: Payload) -> anyhow::Result<()> {
-        let idempotency_key = Uuid::new_v4().to_string();
+        let idempotency_key = key();
         let request =
             v1::EnqueueRequest { job: Some(job(&payload)), idempotency_key, ..v1::EnqueueRequest::default() };
         self.clients[client].clone().enqueue(request).await?;
