@@ -79,9 +79,13 @@ impl Coordinator {
                     break;
                 }
                 self.note_overtakes(now, group, pick.order);
-                let Some(worker) = self.next_of_portion(group, &pick, &mut portion) else { break };
+                let Some(worker) = self.next_of_portion(&pick, &mut portion) else { break };
                 let job = self.take(pick.class, worker);
                 given.entry(worker).or_default().push(job);
+                // Whoever claimed so many jobs has no use for more.
+                if self.fleet.free(worker) <= 0 && self.sessions.get(worker).worker.claim {
+                    self.fleet.hide(worker);
+                }
                 count += 1;
             }
         }
@@ -179,18 +183,18 @@ impl Coordinator {
     }
 
     /// The worker that gets the job: the same as before while its portion lasts.
-    fn next_of_portion(&self, group: GroupId, pick: &Pick, portion: &mut Option<Portion>) -> Option<u32> {
+    fn next_of_portion(&self, pick: &Pick, portion: &mut Option<Portion>) -> Option<u32> {
         if let Some(Portion { class, worker, level }) = *portion
             && class == pick.class
             && pick.reserved.is_none()
             && self.fleet.is_shown(worker)
             && self.in_use(worker) < level
-            && self.fleet.free(worker) >= self.at_least_of_portion(group, pick)
+            && self.fleet.free(worker) >= self.at_least_of_portion(worker, class)
         {
             return Some(worker);
         }
         let worker = self.worker_for(pick)?;
-        *portion = self.level(group, pick.class).map(|level| Portion { class: pick.class, worker, level });
+        *portion = self.level(pick.class).map(|level| Portion { class: pick.class, worker, level });
         Some(worker)
     }
 
@@ -201,28 +205,25 @@ impl Coordinator {
 
     /// Free threads that a worker must have to go on with its portion. It may be given jobs ahead while others have threads free, for
     /// they get as much; but nothing better may wait behind them.
-    fn at_least_of_portion(&self, group: GroupId, pick: &Pick) -> i32 {
-        match self.lines.top(group) {
-            Some((_, best)) if best == pick.class => {
-                let demand = i32::from(self.classes.get(pick.class).demand);
-                pick.at_least.min(demand - self.prefetch(group, pick.class))
-            }
-            Some(_) | None => pick.at_least,
-        }
+    fn at_least_of_portion(&self, worker: u32, class: ClassId) -> i32 {
+        let group = self.fleet.group(worker);
+        let is_best = self.lines.top(group).is_some_and(|(_, best)| best == class);
+        i32::from(self.classes.get(class).demand) - if is_best { self.prefetch(group, class) } else { 0 }
     }
 
     /// The even share of a worker of what waits and runs, if the jobs are short and go to the least recently used worker. Others go
     /// out one by one.
-    fn level(&self, group: GroupId, class: ClassId) -> Option<u64> {
-        let key = &self.classes.get(class).key;
-        let policy = self.queues.get(&key.queue).map_or(Policy::default(), |q| q.settings.policy);
-        if policy != Policy::LeastRecentlyUsed || self.prefetched_at_most(class) == 0 {
+    fn level(&self, id: ClassId) -> Option<u64> {
+        let class = self.classes.get(id);
+        let (queue, kind) = (&class.key.queue, &class.key.kind);
+        let policy = self.queues.get(queue).map_or(Policy::default(), |q| q.settings.policy);
+        if policy != Policy::LeastRecentlyUsed || self.prefetched_at_most(id) == 0 {
             return None;
         }
         // What is decided and not yet written counts as queued: the sum stays while jobs are handed out.
-        let jobs =
-            [State::Queued, State::Running].map(|state| self.counters.get(&key.queue, &key.kind, state));
-        Some(jobs.iter().sum::<u64>() / self.fleet.members(group).max(1) as u64)
+        let jobs = [State::Queued, State::Running].map(|state| self.counters.get(queue, kind, state));
+        let members: usize = class.groups.iter().map(|group| self.fleet.members(*group)).sum();
+        Some(jobs.iter().sum::<u64>() / members.max(1) as u64)
     }
 
     fn worker_for(&self, pick: &Pick) -> Option<u32> {

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use ganger_core::coordinator::port::Options;
+use ganger_core::coordinator::port::{Ask, Options};
+use ganger_core::name::QueueName;
 use ganger_core::outcome::Report;
+use ganger_core::queue::QueueSettings;
 
 use crate::leader::Leader;
 
@@ -39,4 +41,19 @@ fn prefetch_stops_where_something_better_waits() {
     assert!(leader.assigned(0).is_empty(), "the thread is owed to the better one");
     leader.ends_after(Duration::from_millis(1), 0, 1, running.job, running.fence, Report::Ok("1".into()));
     assert_eq!(leader.assigned(0).first().map(|work| work.job), Some(slow));
+}
+
+/// Its client asked for so many jobs, and has no use for more.
+#[test]
+fn a_claim_is_given_no_more_than_it_asked_for_however_short_jobs_are() {
+    let mut leader = short_attempts();
+    let set =
+        |paused| Ask::PutQueue(QueueName::default(), QueueSettings { paused, ..QueueSettings::default() });
+    leader.ask(set(true));
+    leader.join_as(1, 1, 2, true);
+    for _ in 0..40 {
+        leader.submit(|_| {});
+    }
+    leader.ask(set(false));
+    assert_eq!((leader.assigned(1).len(), leader.assigned(0).len()), (2, 21), "twenty are over in time");
 }
