@@ -298,7 +298,7 @@ async fn claim(
     let lease = stream.ttl();
     let delivered = match answer {
         Ok(parcels) if !parcels.is_empty() => {
-            let parcels = hand_back_surplus(&mut stream, parcels, threads.into()).await;
+            let parcels = hand_back_surplus(&mut stream, parcels).await;
             let token =
                 |parcel: Parcel| (Token { session, job: parcel.work.job, fence: parcel.work.fence }, parcel);
             reply.send(Ok(Claimed { jobs: parcels.into_iter().map(token).collect(), lease })).is_ok()
@@ -348,14 +348,13 @@ async fn assigned(service: &Service, stream: &mut ClaimStream, until: Mono) -> R
     Ok(parcels)
 }
 
-/// Keeps an answer within its bounds. Of a kind that is over in milliseconds a session is given more than it has threads
-/// for; a client that asked for one job would not know what to do with more.
-async fn hand_back_surplus(stream: &mut ClaimStream, parcels: Vec<Parcel>, most: usize) -> Vec<Parcel> {
+/// Keeps an answer within its bounds. That they are no more jobs than were asked for, the coordinator sees to.
+async fn hand_back_surplus(stream: &mut ClaimStream, parcels: Vec<Parcel>) -> Vec<Parcel> {
     let mut bytes = 0;
     let (mut kept, mut surplus) = (Vec::new(), Vec::new());
     for parcel in parcels {
         bytes += parcel.payload.len();
-        if kept.is_empty() || (kept.len() < most && bytes <= ANSWER_BYTES) {
+        if kept.is_empty() || bytes <= ANSWER_BYTES {
             kept.push(parcel);
         } else {
             surplus.push(AttemptReport {

@@ -31,6 +31,7 @@ use crate::job::State;
 use crate::lease::Fence;
 use crate::limits;
 use crate::message::{CancelWhy, ToWorker, Work};
+use crate::name::QueueName;
 use crate::queue::Policy;
 use crate::sabotage::{self, Bug};
 use crate::time::{Now, micros};
@@ -216,8 +217,7 @@ impl Coordinator {
     fn level(&self, id: ClassId) -> Option<u64> {
         let class = self.classes.get(id);
         let (queue, kind) = (&class.key.queue, &class.key.kind);
-        let policy = self.queues.get(queue).map_or(Policy::default(), |q| q.settings.policy);
-        if policy != Policy::LeastRecentlyUsed || self.prefetched_at_most(id) == 0 {
+        if self.policy(queue) != Policy::LeastRecentlyUsed || self.prefetched_at_most(id) == 0 {
             return None;
         }
         // What is decided and not yet written counts as queued: the sum stays while jobs are handed out.
@@ -231,10 +231,13 @@ impl Coordinator {
             return Some(worker);
         }
         let class = self.classes.get(pick.class);
-        let queue = self.queues.get(&class.key.queue);
-        let policy = queue.map_or(Policy::default(), |q| q.settings.policy);
-        let ring = queue.map(|q| q.ring.clone()).unwrap_or_default();
-        self.fleet.choose(&class.groups, pick.at_least, policy, &ring)
+        let queue = &class.key.queue;
+        let ring = self.queues.get(queue).map(|q| q.ring.clone()).unwrap_or_default();
+        self.fleet.choose(&class.groups, pick.at_least, self.policy(queue), &ring)
+    }
+
+    fn policy(&self, queue: &QueueName) -> Policy {
+        self.queues.get(queue).map_or(Policy::default(), |entry| entry.settings.policy)
     }
 
     /// Takes the head of a class for a worker.
