@@ -17,7 +17,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware;
 use ganger_core::SessionId;
 use ganger_core::coordinator::port;
 use ganger_core::minutes::Bucket;
@@ -44,7 +43,7 @@ use crate::listener::Listeners;
 use crate::metrics::Metrics;
 use crate::operations::OperationsTask;
 use crate::payloads::Payloads;
-use crate::relay::{self, Relay, RelayOptions, RelayParts, SECRET_BYTES};
+use crate::relay::{Relay, RelayOptions, RelayParts, SECRET_BYTES};
 use crate::releasable::ReleasableStore;
 use crate::service::{Parts, Run, Service};
 use crate::sql_intake::SqlIntake;
@@ -442,16 +441,14 @@ pub(crate) fn router(
         compat: options.compat.clone(),
         ..HttpOptions::new(env!("CARGO_PKG_VERSION"), Arc::new(move || clock.now()))
     };
-    http::router(service.clone(), http)
-        .merge(grpc::router(
-            service,
-            exec_token,
-            metrics,
-            env!("CARGO_PKG_VERSION"),
-            relay.clone(),
-            options.compat.profiles,
-        ))
-        .layer(middleware::from_fn_with_state(relay, relay::admit))
+    http::router(service.clone(), http).merge(grpc::router(
+        service,
+        exec_token,
+        metrics,
+        env!("CARGO_PKG_VERSION"),
+        relay.clone(),
+        options.compat.profiles,
+    ))
 }
 
 fn is_loopback(address: &SocketAddr) -> bool {

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
-use axum::middleware::Next;
 use axum::response::Response;
 use ganger_core::JobId;
 use ganger_core::access::policy::{self, Found};
@@ -32,11 +31,12 @@ const CALLER: HeaderName = HeaderName::from_static("ganger-caller");
 /// Queues that he is confined to, with commas between; absent if he is not.
 const QUEUES: HeaderName = HeaderName::from_static("ganger-queues");
 
-/// The layer.
+/// Lets in who may ask for this.
 pub(crate) async fn porter(
-    State((service, door)): State<(Service, Door)>,
+    service: &Service,
+    door: Door,
     request: Request,
-    next: Next,
+    next: impl AsyncFnOnce(Request) -> Response,
 ) -> Response {
     let (mut parts, body) = request.into_parts();
     parts.headers.remove(CALLER);
@@ -44,14 +44,14 @@ pub(crate) async fn porter(
     let asking_door = service.auth().is_asking_door(parts.uri.path());
     let admitted = match service.auth().is_required() || asking_door {
         false => Ok((Caller::anyone(), Access::Open)),
-        true => admit(&service, &parts).await,
+        true => admit(service, &parts).await,
     };
     match admitted {
         Ok((caller, access)) => {
             let author = access.is_audited().then(|| author(&parts, &caller));
             note(&mut parts.headers, &caller);
             parts.extensions.insert(Asking(Arc::new(caller)));
-            let answer = next.run(Request::from_parts(parts, body));
+            let answer = next(Request::from_parts(parts, body));
             match author {
                 Some(author) => audit::by(author, answer).await,
                 None => answer.await,

@@ -24,9 +24,10 @@ mod worker;
 mod workers;
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{Version, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -93,11 +94,30 @@ pub fn router(
         // Not left to the REST door, whose problems a gRPC client cannot read.
         false => router.route("/dts.ClientService/{method}", any(switched_off)),
     };
-    router
-        .layer(middleware::from_fn_with_state((relay, Door::Grpc), relay::through))
-        .layer(middleware::from_fn_with_state((service.clone(), Door::Grpc), porter))
-        .layer(middleware::from_fn(only_programs))
-        .layer(middleware::from_fn_with_state((metrics, service.clock().clone()), observe::observe))
+    let gate = Arc::new(Gate { service: service.clone(), metrics, relay });
+    router.layer(middleware::from_fn_with_state(gate, enter))
+}
+
+/// What stands between the port and a service.
+struct Gate {
+    service: Service,
+    metrics: Metrics,
+    relay: Relay,
+}
+
+/// One layer, because each more would be copied for every request with all that is inside it.
+async fn enter(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    let Gate { service, metrics, relay } = &*gate;
+    observe::observe(metrics, service.clock(), relay.admit(request), async |request| {
+        if !is_of_program(&request) {
+            return Status::permission_denied("gRPC is served over HTTP/2 and not to web pages").into_http();
+        }
+        porter(service, Door::Grpc, request, async |request| {
+            relay::through(relay, Door::Grpc, request, next).await
+        })
+        .await
+    })
+    .await
 }
 
 /// Adds a service whose messages keep to tonic's own limit of 4 MiB.
@@ -134,11 +154,8 @@ fn path<S: NamedService>(_: &S) -> String {
 }
 
 /// Without this a page whose name is made to point to this machine could submit jobs.
-async fn only_programs(request: Request, next: Next) -> Response {
+fn is_of_program(request: &Request) -> bool {
     let headers = request.headers();
     let page = headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site");
-    if page || request.version() != Version::HTTP_2 {
-        return Status::permission_denied("gRPC is served over HTTP/2 and not to web pages").into_http();
-    }
-    next.run(request).await
+    !page && request.version() == Version::HTTP_2
 }

@@ -1,8 +1,7 @@
 //! Measures calls, as the REST door measures requests.
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::Response;
 use ganger_core::access::policy::{self, Found};
 use tonic::{Code, Status};
@@ -10,11 +9,12 @@ use tonic::{Code, Status};
 use crate::clock::Clock;
 use crate::metrics::Metrics;
 
-/// The layer. A stream is measured until its answer begins.
+/// Around everything that answers. A stream is measured until its answer begins.
 pub(super) async fn observe(
-    State((metrics, clock)): State<(Metrics, Clock)>,
+    metrics: &Metrics,
+    clock: &Clock,
     request: Request,
-    next: Next,
+    next: impl AsyncFnOnce(Request) -> Response,
 ) -> Response {
     let began = clock.now().mono;
     let path = request.uri().path();
@@ -23,7 +23,7 @@ pub(super) async fn observe(
         Found::Operation(_) => path.to_owned(),
         Found::OtherMethod | Found::Nowhere => "unmatched".to_owned(),
     };
-    let response = next.run(request).await;
+    let response = next(request).await;
     metrics.request(&route, &Method::POST, class(&response), clock.now().mono.since(began));
     response
 }

@@ -1,9 +1,8 @@
 //! `durability: buffered`: whether it is allowed, and what becomes of it.
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, Method};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use ganger_core::change::Intake;
 use ganger_core::job::JobSpec;
@@ -65,15 +64,19 @@ pub(super) async fn take_batch(
 
 /// A server that does not lead buffers by itself what asks for it, before anyone looks for a leader: that there is none is
 /// what a buffer is for. What it does not buffer goes on as it came.
-pub(super) async fn without_a_leader(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(super) async fn without_a_leader(
+    app: &App,
+    request: Request,
+    next: impl AsyncFnOnce(Request) -> Response,
+) -> Response {
     let limit = match (request.method(), request.uri().path()) {
         (&Method::POST, jobs::PATH) => jobs::JOB_BODY,
         (&Method::POST, batch::PATH) => limits::BATCH_BYTES,
-        _ => return next.run(request).await,
+        _ => return next(request).await,
     };
     let allowed = app.service.accelerator().is_some_and(|accelerator| accelerator.allows_buffered());
     if !allowed || app.service.leads() {
-        return next.run(request).await;
+        return next(request).await;
     }
     let (parts, body) = request.into_parts();
     let bytes = match request::body(Request::from_parts(parts.clone(), body), limit).await {
@@ -81,13 +84,13 @@ pub(super) async fn without_a_leader(State(app): State<App>, request: Request, n
         Err(problem) => return problem.into_response(),
     };
     if bytes.windows(WORD.len()).any(|word| word == WORD) {
-        match answer(&app, parts.uri.path(), &parts.headers, &bytes).await {
+        match answer(app, parts.uri.path(), &parts.headers, &bytes).await {
             Ok(Some(response)) => return response,
             Ok(None) => {}
             Err(problem) => return problem.into_response(),
         }
     }
-    next.run(Request::from_parts(parts, Body::from(bytes))).await
+    next(Request::from_parts(parts, Body::from(bytes))).await
 }
 
 /// Whether a request came under a key, be it one that a standby made: it may send the request again, and only the ledger

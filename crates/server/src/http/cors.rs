@@ -8,13 +8,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use super::App;
 use super::compat::{CompatOptions, Profile};
 
 /// Most origins that can be named.
@@ -98,14 +96,18 @@ impl Accepted {
     }
 }
 
-/// The layer, around all others: what is refused further in is readable to an accepted page as well.
-pub(super) async fn cors(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let Some(origin) = accepted(&app.options.compat, request.uri().path(), request.headers()) else {
-        return next.run(request).await;
+/// Around everything else: what is refused further in is readable to an accepted page as well.
+pub(super) async fn cors(
+    options: &CompatOptions,
+    mut request: Request,
+    next: impl AsyncFnOnce(Request) -> Response,
+) -> Response {
+    let Some(origin) = accepted(options, request.uri().path(), request.headers()) else {
+        return next(request).await;
     };
     request.headers_mut().remove(header::COOKIE);
     request.extensions_mut().insert(Accepted);
-    let mut response = next.run(request).await;
+    let mut response = next(request).await;
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));

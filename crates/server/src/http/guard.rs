@@ -10,13 +10,11 @@
 
 use std::net::IpAddr;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use super::App;
 use super::cors::Accepted;
 use super::problem::{Code, Problem};
 use crate::relay::Relayed;
@@ -41,15 +39,19 @@ impl Default for HostPolicy {
     }
 }
 
-/// The layer.
-pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+/// Lets in who may ask at all.
+pub(super) async fn guard(
+    policy: &HostPolicy,
+    request: Request,
+    next: impl AsyncFnOnce(Request) -> Response,
+) -> Response {
     if request.extensions().get::<Relayed>().is_some_and(|relayed| relayed.sealed) {
-        return next.run(request).await;
+        return next(request).await;
     }
-    match check(&app.options.hosts, &request) {
+    match check(policy, &request) {
         Ok(()) => match Accepted::preflight(&request) {
             Some(answer) => answer,
-            None => next.run(request).await,
+            None => next(request).await,
         },
         Err(problem) => problem.into_response(),
     }

@@ -67,14 +67,16 @@ mod parity;
 mod tests;
 
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Request;
-use axum::middleware;
+use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use futures::FutureExt as _;
 use ganger_core::Now;
 use tokio_util::sync::CancellationToken;
-use tower_http::catch_panic::CatchPanicLayer;
 
 pub use compat::CompatOptions;
 pub use exec_token::ExecToken;
@@ -178,22 +180,35 @@ fn assemble(service: Service, options: HttpOptions, events: events::Hub) -> Rout
         openapi: document.to_string(),
         options,
     });
-    let mut router = router
+    router
         .route("/v1/leases/{token}", axum::routing::any(queues::to_claim))
         .method_not_allowed_fallback(method_not_allowed)
-        .fallback(not_found);
-    if let Some(relay) = &app.options.relay {
-        router = router.layer(middleware::from_fn_with_state((relay.clone(), Door::Rest), relay::through));
-    }
-    router
-        // Outside the relay: what is only buffered needs no leader.
-        .layer(middleware::from_fn_with_state(app.clone(), buffered::without_a_leader))
-        .layer(middleware::from_fn_with_state((app.service.clone(), Door::Rest), porter))
-        .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
-        .layer(CatchPanicLayer::custom(observe::panicked))
-        .layer(middleware::from_fn_with_state(app.clone(), observe::observe))
-        .layer(middleware::from_fn_with_state(app.clone(), cors::cors))
+        .fallback(not_found)
+        .layer(middleware::from_fn_with_state(app.clone(), enter))
         .with_state(app)
+}
+
+/// Everything between the port and a route; what is inmost is written first. One layer, because each more would be copied for every request with
+/// all that is inside it.
+async fn enter(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (app, options) = (&app, &app.options);
+    let request = match &options.relay {
+        Some(relay) => relay.admit(request),
+        None => request,
+    };
+    let answer = async |request| match &options.relay {
+        Some(relay) => relay::through(relay, Door::Rest, request, next).await,
+        None => next.run(request).await,
+    };
+    // Outside the relay: what is only buffered needs no leader.
+    let buffer = async |request| buffered::without_a_leader(app, request, answer).await;
+    let ask = async |request| porter(&app.service, Door::Rest, request, buffer).await;
+    let guard = async |request| {
+        let guarded = AssertUnwindSafe(guard::guard(&options.hosts, request, ask));
+        guarded.catch_unwind().await.unwrap_or_else(observe::panicked)
+    };
+    let observe = async |request| observe::observe(app, request, guard).await;
+    cors::cors(&options.compat, request, observe).await
 }
 
 async fn not_found(request: Request) -> Problem {

@@ -1,11 +1,10 @@
-//! The outermost layer: names each request, measures it, logs what failed, and sets the headers that
+//! Names each request, measures it, logs what failed, and sets the headers that
 //! every answer has.
 
 use std::any::Any;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use ganger_core::access::policy;
 
@@ -30,8 +29,12 @@ impl RouteLabel {
     }
 }
 
-/// The layer.
-pub(super) async fn observe(State(app): State<App>, mut request: Request, next: Next) -> Response {
+/// Around everything that answers.
+pub(super) async fn observe(
+    app: &App,
+    mut request: Request,
+    next: impl AsyncFnOnce(Request) -> Response,
+) -> Response {
     let started = app.now().mono;
     let id = request_id(request.headers());
     // The leader names a relayed request as we do.
@@ -42,7 +45,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let secured = request.extensions().get::<Secured>().is_some();
     let matched = request.extensions().get::<MatchedPath>().cloned();
-    let mut response = next.run(request).await;
+    let mut response = next(request).await;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         response = with_id(response, problem, &id, peer);
     }

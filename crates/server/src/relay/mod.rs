@@ -39,7 +39,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures::StreamExt as _;
@@ -179,37 +179,37 @@ impl Relay {
         tokio::spawn(relay.0.clone().knock_at_leaders());
         relay
     }
-}
 
-/// The outermost layer: recognises what another server relayed. Nobody further in sees the seal.
-pub async fn admit(State(relay): State<Relay>, request: Request, next: Next) -> Response {
-    let (mut parts, body) = request.into_parts();
-    if !parts.headers.contains_key(SEAL) {
-        parts.headers.remove(key::RELAY_KEY);
-        parts.headers.remove(certificate::CERTIFICATE);
-        return next.run(Request::from_parts(parts, body)).await;
-    }
-    let now = relay.0.service.clock().now();
-    match relay.0.seal.take(&mut parts, now.wall) {
-        None => {}
-        Some(Ok(relayed)) => {
-            certificate::take(&mut parts, relayed.sealed);
-            if let Some(client) = relayed.client {
-                parts.extensions.insert(Peer(client));
+    /// Recognises what another server relayed. Before everything else: nobody further in sees the seal.
+    pub(crate) fn admit(&self, mut request: Request) -> Request {
+        if !request.headers().contains_key(SEAL) {
+            request.headers_mut().remove(key::RELAY_KEY);
+            request.headers_mut().remove(certificate::CERTIFICATE);
+            return request;
+        }
+        let (mut parts, body) = request.into_parts();
+        let now = self.0.service.clock().now();
+        match self.0.seal.take(&mut parts, now.wall) {
+            None => {}
+            Some(Ok(relayed)) => {
+                certificate::take(&mut parts, relayed.sealed);
+                if let Some(client) = relayed.client {
+                    parts.extensions.insert(Peer(client));
+                }
+                parts.extensions.insert(relayed);
             }
-            parts.extensions.insert(relayed);
+            Some(Err(refused)) => {
+                parts.headers.remove(certificate::CERTIFICATE);
+                self.0.complain(refused, now.mono);
+                parts.extensions.insert(NotAdmitted(refused));
+            }
         }
-        Some(Err(refused)) => {
-            parts.headers.remove(certificate::CERTIFICATE);
-            relay.0.complain(refused, now.mono);
-            parts.extensions.insert(NotAdmitted(refused));
-        }
+        Request::from_parts(parts, body)
     }
-    next.run(Request::from_parts(parts, body)).await
 }
 
-/// The innermost layer of a door: answers here, relays or holds.
-pub async fn through(State((relay, door)): State<(Relay, Door)>, request: Request, next: Next) -> Response {
+/// The last thing before a route: answers here, relays or holds.
+pub(crate) async fn through(relay: &Relay, door: Door, request: Request, next: Next) -> Response {
     let relay = &relay.0;
     if let Some(NotAdmitted(refused)) = request.extensions().get() {
         return door.refuse(Problem::new(Code::RelayRefused, format!("the seal is not accepted: {refused}")));
