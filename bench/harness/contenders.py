@@ -68,7 +68,7 @@ def _jobs(drain, batch=None, single=None, ping=100):
 def _ganger(name, label, store, group, settings, jobs, env=None):
     return Contender(
         name, "ganger", label, store, group, "D2", _binary("ganger-driver"),
-        f"server and worker in two processes over gRPC, one worker of 32 threads{settings}", "", jobs,
+        f"server and worker in two processes over gRPC, jobs come in over REST, one worker of 32 threads{settings}", "", jobs,
         {"BENCH_CONCURRENCY": "32", **(env or {})},
     )
 

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 /// Pings before the ones that count: connections and prepared statements are warm then.
 const WARM_UP: usize = 10;
@@ -41,18 +42,17 @@ pub enum Aim {
 }
 
 /// One peer on one store. Clients are numbered from 0.
-#[expect(async_fn_in_trait, reason = "drivers are the only users, and need no Send")]
-pub trait Peer: Sync {
+pub trait Peer: Send + Sync + 'static {
     /// Makes the schema.
-    async fn prepare(&self) -> anyhow::Result<()>;
+    fn prepare(&self) -> impl Future<Output = anyhow::Result<()>> + Send;
     /// Enqueues these in one request.
     fn send_many(&self, client: usize, payloads: Vec<Payload>) -> impl Future<Output = anyhow::Result<()>> + Send;
     /// Enqueues one.
     fn send(&self, client: usize, payload: Payload) -> impl Future<Output = anyhow::Result<()>> + Send;
     /// Counts the jobs of the store that have not ended.
-    async fn left(&self) -> anyhow::Result<usize>;
+    fn left(&self) -> impl Future<Output = anyhow::Result<usize>> + Send;
     /// Starts a worker.
-    async fn worker(&self, aim: Aim, handle: Handle) -> anyhow::Result<Stop>;
+    fn worker(&self, aim: Aim, handle: Handle) -> impl Future<Output = anyhow::Result<Stop>> + Send;
 }
 
 /// What the environment asks for.
@@ -100,34 +100,38 @@ pub fn payload(n: usize) -> Payload {
     Payload { n, p: "x".repeat(settings().payload_bytes.saturating_sub(bare)) }
 }
 
-/// Runs the action that the command line names.
+/// Runs the action that the command line names: as a task of the runtime, like the clients of any program. What waits outside of it is
+/// woken by another thread each time.
 pub async fn drive(peer: impl Peer) -> anyhow::Result<()> {
-    let name = action();
-    let mut result = match name.as_str() {
-        "prepare" => {
-            peer.prepare().await?;
-            json!({})
-        }
-        "load" => {
-            in_batches(&peer).await?;
-            enqueued(&peer, Duration::ZERO).await?
-        }
-        "work" => work(&peer).await?,
-        "batch" => {
-            let took = timed(in_batches(&peer)).await?;
-            enqueued(&peer, took).await?
-        }
-        "single" => {
-            let took = timed(one_by_one(&peer)).await?;
-            enqueued(&peer, took).await?
-        }
-        "ping" => ping(&peer).await?,
-        _ => bail!("usage: driver prepare|load|work|batch|single|ping, settings in BENCH_… (see bench/README.md)"),
-    };
-    result["action"] = json!(name);
+    let mut result = tokio::spawn(act(Arc::new(peer))).await??;
+    result["action"] = json!(action());
     say(&result);
     // A runtime that is left may wait for threads that nobody needs.
     std::process::exit(0);
+}
+
+async fn act(peer: Arc<impl Peer>) -> anyhow::Result<Value> {
+    match action().as_str() {
+        "prepare" => {
+            peer.prepare().await?;
+            Ok(json!({}))
+        }
+        "load" => {
+            in_batches(&peer).await?;
+            enqueued(&*peer, Duration::ZERO).await
+        }
+        "work" => work(&*peer).await,
+        "batch" => {
+            let took = timed(in_batches(&peer)).await?;
+            enqueued(&*peer, took).await
+        }
+        "single" => {
+            let took = timed(one_by_one(&peer)).await?;
+            enqueued(&*peer, took).await
+        }
+        "ping" => ping(&*peer).await,
+        _ => bail!("usage: driver prepare|load|work|batch|single|ping, settings in BENCH_… (see bench/README.md)"),
+    }
 }
 
 fn action() -> String {
@@ -159,58 +163,51 @@ async fn timed(sending: impl Future<Output = anyhow::Result<()>>) -> anyhow::Res
 }
 
 /// Sends every job in batches, from several clients.
-async fn in_batches(peer: &impl Peer) -> anyhow::Result<()> {
-    let (settings, next) = (settings(), AtomicUsize::new(0));
-    let next = &next;
-    let client = |nth: usize| async move {
+async fn in_batches(peer: &Arc<impl Peer>) -> anyhow::Result<()> {
+    let settings = settings();
+    let client = |peer: Arc<_>, nth: usize, next: Arc<AtomicUsize>| async move {
         loop {
             let first = next.fetch_add(settings.batch, Ordering::Relaxed);
             if first >= settings.jobs {
                 return Ok(());
             }
             let some = first..(first + settings.batch).min(settings.jobs);
-            peer.send_many(nth, some.map(payload).collect()).await?;
+            Peer::send_many(&*peer, nth, some.map(payload).collect()).await?;
         }
     };
-    all((0..settings.batch_clients).map(client)).await
+    each_client(peer, settings.batch_clients, client).await
 }
 
 /// Each client waits for its answer before it sends the next.
-async fn one_by_one(peer: &impl Peer) -> anyhow::Result<()> {
-    let (settings, next) = (settings(), AtomicUsize::new(0));
-    let next = &next;
-    let client = |nth: usize| async move {
+async fn one_by_one(peer: &Arc<impl Peer>) -> anyhow::Result<()> {
+    let settings = settings();
+    let client = |peer: Arc<_>, nth: usize, next: Arc<AtomicUsize>| async move {
         loop {
             let n = next.fetch_add(1, Ordering::Relaxed);
             if n >= settings.jobs {
                 return Ok(());
             }
-            peer.send(nth, payload(n)).await?;
+            Peer::send(&*peer, nth, payload(n)).await?;
         }
     };
-    all((0..settings.clients).map(client)).await
+    each_client(peer, settings.clients, client).await
 }
 
-/// Runs all of them beside each other, and tells the first failure.
-async fn all<F: Future<Output = anyhow::Result<()>>>(futures: impl Iterator<Item = F>) -> anyhow::Result<()> {
-    let mut running: Vec<Pin<Box<F>>> = futures.map(Box::pin).collect();
-    std::future::poll_fn(|context| {
-        let mut failed = None;
-        running.retain_mut(|future| match future.as_mut().poll(context) {
-            std::task::Poll::Pending => true,
-            std::task::Poll::Ready(Ok(())) => false,
-            std::task::Poll::Ready(Err(error)) => {
-                failed = Some(error);
-                false
-            }
-        });
-        match failed {
-            Some(error) => std::task::Poll::Ready(Err(error)),
-            None if running.is_empty() => std::task::Poll::Ready(Ok(())),
-            None => std::task::Poll::Pending,
-        }
-    })
-    .await
+/// Runs the clients beside each other, each as a task, and tells the first failure. They share the number of the next job.
+async fn each_client<P: Peer, F>(
+    peer: &Arc<P>,
+    clients: usize,
+    client: impl Fn(Arc<P>, usize, Arc<AtomicUsize>) -> F,
+) -> anyhow::Result<()>
+where
+    F: Future<Output = anyhow::Result<()>> + Send + 'static,
+{
+    let next = Arc::new(AtomicUsize::new(0));
+    let mut running: JoinSet<_> = (0..clients).map(|nth| client(Arc::clone(peer), nth, Arc::clone(&next))).collect();
+    while let Some(ended) = running.join_next().await {
+        ended??;
+    }
+    Ok(())
 }
 
 async fn enqueued(peer: &impl Peer, took: Duration) -> anyhow::Result<Value> {

@@ -1,29 +1,43 @@
-//! Ganger, by the same contract as its peers: jobs go in over gRPC, a worker of the Rust SDK runs them in this process, and the
+//! Ganger, by the same contract as its peers: jobs go in over REST, a worker of the Rust SDK runs them in this process over gRPC, and the
 //! server is another process, at `BENCH_STORE`. `BENCH_RETENTION=none` lets the queue keep no history. `BENCH_KEYS=each` gives each request
 //! an idempotency key, which is kept with its answer for a day: no peer does that, so without it there is none.
+
+mod rest;
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use bench_driver::{Aim, Handle, Payload, Peer, Stop, settings};
-use ganger_proto::v1::jobs_client::JobsClient;
+use ganger_proto::v1;
+use ganger_proto::v1::keep;
 use ganger_proto::v1::queues_client::QueuesClient;
-use ganger_proto::v1::{self, batch_item, keep};
 use ganger_worker::{Ctx, Job, JobError, Worker};
+use serde::Deserialize;
 use tonic::transport::{Channel, Endpoint};
 use uuid::Uuid;
+
+use rest::Rest;
 
 const QUEUE: &str = "bench";
 const NOOP: Job<Payload, ()> = Job::new("bench.noop").queue(QUEUE);
 /// The longest wait for the worker to end.
 const GRACE: Duration = Duration::from_secs(10);
-/// A thousand jobs and their answers are far below.
-const MESSAGE_BYTES: usize = 8 << 20;
 
 struct Ganger {
-    clients: Vec<JobsClient<Channel>>,
+    clients: Vec<Rest>,
     queues: QueuesClient<Channel>,
+}
+
+/// What is looked at of the answer to a batch.
+#[derive(Deserialize)]
+struct Batch {
+    summary: Summary,
+}
+
+#[derive(Deserialize)]
+struct Summary {
+    created: usize,
 }
 
 impl Ganger {
@@ -31,21 +45,22 @@ impl Ganger {
         let endpoint = Endpoint::from_shared(settings().store.clone())?.tcp_nodelay(true);
         let mut clients = Vec::new();
         for _ in 0..bench_driver::clients() {
-            let client = JobsClient::new(endpoint.connect().await?);
-            clients.push(client.max_decoding_message_size(MESSAGE_BYTES));
+            clients.push(Rest::connect(&settings().store).await?);
         }
         Ok(Ganger { clients, queues: QueuesClient::new(endpoint.connect().await?) })
     }
 }
 
-fn job(payload: &Payload) -> v1::NewJob {
-    let payload = format!("{{\"n\":{},\"p\":\"{}\"}}", payload.n, payload.p);
-    v1::NewJob { kind: "bench.noop".into(), queue: QUEUE.into(), payload, ..v1::NewJob::default() }
+fn job(payload: &Payload) -> String {
+    format!(
+        "{{\"kind\":\"bench.noop\",\"queue\":\"{QUEUE}\",\"payload\":{{\"n\":{},\"p\":\"{}\"}}}}",
+        payload.n, payload.p
+    )
 }
 
-fn key() -> String {
+fn key() -> Option<String> {
     static KEYS: LazyLock<bool> = LazyLock::new(|| std::env::var("BENCH_KEYS").is_ok_and(|keys| keys == "each"));
-    if *KEYS { Uuid::new_v4().to_string() } else { String::new() }
+    KEYS.then(|| Uuid::new_v4().to_string())
 }
 
 impl Peer for Ganger {
@@ -59,23 +74,16 @@ impl Peer for Ganger {
     }
 
     async fn send_many(&self, client: usize, payloads: Vec<Payload>) -> anyhow::Result<()> {
-        let jobs = payloads.iter().map(job).collect();
-        let idempotency_key = key();
-        let request = v1::EnqueueBatchRequest { jobs, idempotency_key, ..v1::EnqueueBatchRequest::default() };
-        let answer = self.clients[client].clone().enqueue_batch(request).await?.into_inner();
-        for item in answer.items {
-            if let Some(batch_item::Answer::Problem(problem)) = item.answer {
-                anyhow::bail!("a job was refused: {}: {}", problem.code, problem.detail);
-            }
-        }
+        let jobs: Vec<String> = payloads.iter().map(job).collect();
+        let body = format!("{{\"jobs\":[{}]}}", jobs.join(","));
+        let answer = self.clients[client].post("/v1/jobs:batch", key(), body).await?;
+        let created = serde_json::from_slice::<Batch>(&answer)?.summary.created;
+        ensure!(created == payloads.len(), "{created} of {} jobs were taken in", payloads.len());
         Ok(())
     }
 
     async fn send(&self, client: usize, payload: Payload) -> anyhow::Result<()> {
-        let idempotency_key = key();
-        let request =
-            v1::EnqueueRequest { job: Some(job(&payload)), idempotency_key, ..v1::EnqueueRequest::default() };
-        self.clients[client].clone().enqueue(request).await?;
+        self.clients[client].post("/v1/jobs", key(), job(&payload)).await?;
         Ok(())
     }
 

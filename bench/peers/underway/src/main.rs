@@ -39,7 +39,9 @@ fn nobody() -> Noop {
 
 impl Peer for Underway {
     async fn prepare(&self) -> anyhow::Result<()> {
-        underway::run_migrations(&self.pool).await?;
+        // Its future cannot be shown to be `Send`.
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::block_in_place(|| runtime.block_on(underway::run_migrations(&self.pool)))?;
         self.queue().await.map(|_| ())
     }
 
