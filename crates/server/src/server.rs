@@ -446,7 +446,7 @@ pub(crate) fn router(
         exec_token,
         metrics,
         env!("CARGO_PKG_VERSION"),
-        relay.clone(),
+        relay,
         options.compat.profiles,
     ))
 }

@@ -1,8 +1,8 @@
 //! The REST door: `/v1`, live events, metrics, health, and the pages that explain them.
 //!
 //! ```text
-//!  request ─▶ cors ─▶ observe (id, time, problems, headers) ─▶ catch panic ─▶ guard (bounds, host, origin)
-//!                ─▶ porter (who asks, may he) ─▶ relay (unless this server leads) ─▶ route
+//!  request ─▶ admit (is it relayed?) ─▶ cors ─▶ observe (id, time, problems, headers) ─▶ catch panic ─▶ guard (bounds, host, origin)
+//!                ─▶ porter (who asks, may he) ─▶ buffered (if there is no leader) ─▶ relay (unless this server leads) ─▶ route
 //!                ─▶ fields/intake (every mistake named) ─▶ Service ─▶ api body
 //! ```
 //! Handlers know nothing of how [`Service`] works: they read, call and show. Custom verbs

@@ -337,7 +337,7 @@ impl Problem {
         }
     }
 
-    /// The whole answer. The problem also travels in the extensions, so that the outermost layer can
+    /// The whole answer. The problem also travels in the extensions, so that `observe` can
     /// log it and add the request's id.
     #[must_use]
     pub fn answer(self, request_id: Option<&str>) -> Response {
