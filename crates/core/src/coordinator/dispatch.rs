@@ -8,10 +8,7 @@
 //! then takes nothing else until the wide one fits, but for jobs of a higher priority: those come first
 //! everywhere. One reservation per group.
 //!
-//! *Prefetch.* Where attempts are over in milliseconds a worker is given more leases than threads, so
-//! that it never waits a round trip; but only while that class has the best head of all, so that
-//! nothing better is made to wait behind it. Such jobs go out in portions: the worker whose turn it is gets its even
-//! share of what waits at once, in one message. One by one, ten thousand workers would get a message for each job.
+//! How much a worker is given at once and ahead is in [`super::portions`].
 
 use std::collections::BTreeMap;
 
@@ -34,7 +31,7 @@ use crate::message::{CancelWhy, ToWorker, Work};
 use crate::name::QueueName;
 use crate::queue::Policy;
 use crate::sabotage::{self, Bug};
-use crate::time::{Now, micros};
+use crate::time::Now;
 
 /// Most leases decided in one pass; the rest follow with the next batch.
 const PASS_LEASES: usize = 4_096;
@@ -43,22 +40,13 @@ const PASS_LEASES: usize = 4_096;
 pub(crate) type Given = BTreeMap<u32, Vec<(u32, u16)>>;
 
 /// A head and the worker capacity it may be placed on.
-struct Pick {
-    class: ClassId,
+pub(super) struct Pick {
+    pub(super) class: ClassId,
     order: Order,
     /// Free threads that the worker must have; below the demand when prefetching.
     at_least: i32,
     /// The worker that was kept free for it.
-    reserved: Option<u32>,
-}
-
-/// What one worker gets at once of a class whose jobs are short.
-#[derive(Clone, Copy, Debug)]
-struct Portion {
-    class: ClassId,
-    worker: u32,
-    /// So many threads it may have in use: its even share.
-    level: u64,
+    pub(super) reserved: Option<u32>,
 }
 
 impl Coordinator {
@@ -158,75 +146,7 @@ impl Coordinator {
         (order.priority > waiting.priority).then_some(Pick { class, order, at_least, reserved: Some(worker) })
     }
 
-    /// How many threads beyond its capacity a worker may be given of this class: up to its part of what workers like it may be
-    /// given together, or a little more where much more waits.
-    fn prefetch(&self, group: GroupId, class: ClassId) -> i32 {
-        let most = self.prefetched_at_most(class);
-        if most == 0 {
-            return 0;
-        }
-        let members = self.fleet.members(group).max(1);
-        let waiting = usize::try_from(self.in_line(class)).unwrap_or(usize::MAX);
-        let little = (waiting / limits::PREFETCH_OF_WAITING / members).min(limits::PREFETCH_EACH);
-        let part = (limits::PREFETCH_TOGETHER / members).max(little);
-        most.min(i32::try_from(part).unwrap_or(i32::MAX))
-    }
-
-    /// As many jobs of a class as are over within the time below which prefetching is allowed at all.
-    fn prefetched_at_most(&self, class: ClassId) -> i32 {
-        let below = micros(self.options.prefetch_below) as f64;
-        match self.classes.get(class).mean_run {
-            Some(mean) if mean < below && self.classes.get(class).demand == 1 => {
-                (below / mean.max(1.0)).min(f64::from(limits::PREFETCH)) as i32
-            }
-            Some(_) | None => 0,
-        }
-    }
-
-    /// The worker that gets the job: the same as before while its portion lasts.
-    fn next_of_portion(&self, pick: &Pick, portion: &mut Option<Portion>) -> Option<u32> {
-        if let Some(Portion { class, worker, level }) = *portion
-            && class == pick.class
-            && pick.reserved.is_none()
-            && self.fleet.is_shown(worker)
-            && self.in_use(worker) < level
-            && self.fleet.free(worker) >= self.at_least_of_portion(worker, class)
-        {
-            return Some(worker);
-        }
-        let worker = self.worker_for(pick)?;
-        *portion = self.level(pick.class).map(|level| Portion { class: pick.class, worker, level });
-        Some(worker)
-    }
-
-    fn in_use(&self, worker: u32) -> u64 {
-        let used = i32::from(self.fleet.threads(worker)) - self.fleet.free(worker);
-        u64::try_from(used).unwrap_or(0)
-    }
-
-    /// Free threads that a worker must have to go on with its portion. It may be given jobs ahead while others have threads free, for
-    /// they get as much; but nothing better may wait behind them.
-    fn at_least_of_portion(&self, worker: u32, class: ClassId) -> i32 {
-        let group = self.fleet.group(worker);
-        let is_best = self.lines.top(group).is_some_and(|(_, best)| best == class);
-        i32::from(self.classes.get(class).demand) - if is_best { self.prefetch(group, class) } else { 0 }
-    }
-
-    /// The even share of a worker of what waits and runs, if the jobs are short and go to the least recently used worker. Others go
-    /// out one by one.
-    fn level(&self, id: ClassId) -> Option<u64> {
-        let class = self.classes.get(id);
-        let (queue, kind) = (&class.key.queue, &class.key.kind);
-        if self.policy(queue) != Policy::LeastRecentlyUsed || self.prefetched_at_most(id) == 0 {
-            return None;
-        }
-        // What is decided and not yet written counts as queued: the sum stays while jobs are handed out.
-        let jobs = [State::Queued, State::Running].map(|state| self.counters.get(queue, kind, state));
-        let members: usize = class.groups.iter().map(|group| self.fleet.members(*group)).sum();
-        Some(jobs.iter().sum::<u64>() / members.max(1) as u64)
-    }
-
-    fn worker_for(&self, pick: &Pick) -> Option<u32> {
+    pub(super) fn worker_for(&self, pick: &Pick) -> Option<u32> {
         if let Some(worker) = pick.reserved {
             return Some(worker);
         }
@@ -236,7 +156,7 @@ impl Coordinator {
         self.fleet.choose(&class.groups, pick.at_least, self.policy(queue), &ring)
     }
 
-    fn policy(&self, queue: &QueueName) -> Policy {
+    pub(super) fn policy(&self, queue: &QueueName) -> Policy {
         self.queues.get(queue).map_or(Policy::default(), |entry| entry.settings.policy)
     }
 

@@ -76,6 +76,13 @@ struct Member {
     used_place: usize,
 }
 
+impl Member {
+    /// Its free threads, if it may be chosen.
+    fn on_offer(&self) -> u64 {
+        if self.shown { u64::try_from(self.free).unwrap_or(0) } else { 0 }
+    }
+}
+
 impl Signature {
     /// Whether a worker of this signature may run jobs of that queue and kind that require those labels.
     #[must_use]
@@ -192,8 +199,10 @@ impl Fleet {
         let mut member = *self.member(worker);
         let group = &mut self.groups[member.group.0 as usize];
         group.recency(member.used).remove(member.used_place);
+        group.free -= member.on_offer();
         member.used = Used::At(self.assignments);
         member.free = free;
+        group.free += member.on_offer();
         self.assignments += 1;
         group.line_up(&mut member, worker, &mut self.members);
         group.see(&member);
@@ -250,14 +259,10 @@ impl Fleet {
         self.groups[group.0 as usize].members
     }
 
-    /// The free threads of shown workers, by group.
+    /// The free threads of shown workers of the group.
     #[must_use]
-    pub fn free_by_group(&self) -> BTreeMap<GroupId, u64> {
-        let mut free = BTreeMap::new();
-        for member in self.members.iter().flatten().filter(|member| member.shown) {
-            *free.entry(member.group).or_default() += u64::try_from(member.free).unwrap_or(0);
-        }
-        free
+    pub fn free_threads(&self, group: GroupId) -> u64 {
+        self.groups[group.0 as usize].free
     }
 
     /// The groups that have members.
@@ -296,9 +301,12 @@ impl Fleet {
     /// Changes what may be seen of a worker and moves it accordingly.
     fn change(&mut self, worker: u32, change: impl FnOnce(&mut Member)) {
         let mut member = *self.member(worker);
+        let before = member.on_offer();
         change(&mut member);
         check_free(worker, member.free);
-        self.groups[member.group.0 as usize].see(&member);
+        let group = &mut self.groups[member.group.0 as usize];
+        group.free = group.free - before + member.on_offer();
+        group.see(&member);
         self.members[worker as usize] = Some(member);
     }
 

@@ -35,14 +35,13 @@ impl Coordinator {
     #[must_use]
     pub fn gauges(&self, now: Now) -> Gauges {
         let used = self.threads_held();
-        let free = self.fleet.free_by_group();
         let threads = |queue: &QueueName| {
             let serving =
                 |served: &std::collections::BTreeSet<QueueName>| served.is_empty() || served.contains(queue);
             let groups = self.fleet.groups().filter(|(_, signature)| serving(&signature.queues));
             QueueThreads {
                 used: used.get(queue).copied().unwrap_or(0),
-                free: groups.filter_map(|(group, _)| free.get(&group)).sum(),
+                free: groups.map(|(group, _)| self.fleet.free_threads(group)).sum(),
             }
         };
         let with_threads = |view: QueueView| {

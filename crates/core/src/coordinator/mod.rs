@@ -45,6 +45,7 @@ mod load;
 mod marks;
 mod pace;
 pub mod port;
+mod portions;
 pub mod ready;
 pub mod reconcile;
 mod roster;

@@ -243,6 +243,42 @@ fn many_workers_are_given_more_ahead_if_much_waits() {
     }
 }
 
+/// Whoever is asked first makes no difference where every free thread is taken; where some are left over, jobs are spread.
+#[test]
+fn jobs_that_may_be_long_go_out_in_portions_only_if_they_take_every_thread() {
+    let (workers, threads) = (5_000, 4);
+    let idle = || {
+        let mut world = World::new(Options::default());
+        for _ in 0..workers {
+            world.join(threads);
+        }
+        world
+    };
+    let every = workers * usize::from(threads);
+    let mut world = idle();
+    assert_eq!(hand_out(&mut world, every + 1, Policy::LeastRecentlyUsed), workers, "a message for each");
+    assert!(
+        (0..workers).all(|worker| world.used(worker) == u32::from(threads)),
+        "everybody has all he can run"
+    );
+    let mut world = idle();
+    hand_out(&mut world, workers, Policy::LeastRecentlyUsed);
+    assert!((0..workers).all(|worker| world.used(worker) == 1), "one each");
+}
+
+/// Of many that wait a limit lets few start: those are spread.
+#[test]
+fn what_a_limit_lets_through_is_spread_over_idle_workers() {
+    let mut world = World::new(Options::default());
+    for _ in 0..3 {
+        world.join(16);
+    }
+    world.put_queue(|queue| queue.paused = true);
+    world.narrow_ones(120);
+    world.put_queue(|queue| queue.limits.max_running = Some(6));
+    assert_eq!((0..3).map(|worker| world.used(worker)).collect::<Vec<_>>(), [2, 2, 2]);
+}
+
 /// One short attempt is enough.
 fn teach_that_it_is_short(world: &mut World) {
     world.narrow();

@@ -11,6 +11,8 @@ use super::{Member, Signature};
 pub(super) struct Group {
     pub(super) signature: Arc<Signature>,
     pub(super) members: usize,
+    /// Free threads of those that may be chosen, together.
+    pub(super) free: u64,
     /// How many members there are of each capacity.
     pub(super) capacities: BTreeMap<u16, usize>,
     /// In order of joining.
@@ -42,6 +44,7 @@ impl Group {
         Group {
             signature: Arc::new(signature),
             members: 0,
+            free: 0,
             capacities: BTreeMap::new(),
             ring: Lineup::default(),
             fresh: Recency::default(),
@@ -73,6 +76,7 @@ impl Group {
     /// A member is gone.
     pub(super) fn remove(&mut self, member: &Member) {
         self.members -= 1;
+        self.free -= member.on_offer();
         if let Some(count) = self.capacities.get_mut(&member.threads) {
             *count -= 1;
             if *count == 0 {

@@ -254,6 +254,8 @@ fn compare(fleet: &Fleet, model: &[Model], groups: &[Option<GroupId>; 3]) -> Res
         let shown = || members.iter().filter(|m| m.shown);
         prop_assert_eq!(fleet.members(group), members.len());
         prop_assert_eq!(fleet.max_free(group), shown().map(|m| m.free).max());
+        let free: i32 = shown().map(|m| m.free.max(0)).sum();
+        prop_assert_eq!(fleet.free_threads(group), u64::try_from(free).unwrap());
         prop_assert_eq!(fleet.widest(group), members.iter().map(|m| m.threads).max().unwrap_or(0));
         for threads in 0..6 {
             let wide = shown().filter(|m| m.threads >= threads);

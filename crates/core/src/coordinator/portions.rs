@@ -1,0 +1,107 @@
+//! How much a worker is given at once, and how much ahead.
+//!
+//! *Ahead.* Where attempts are over in milliseconds a worker is given more leases than threads, so
+//! that it never waits a round trip; but only while that class has the best head of all, so that
+//! nothing better is made to wait behind it. Such jobs go out in portions: the worker whose turn it is gets its even
+//! share of what waits at once, in one message. One by one, ten thousand workers would get a message for each job. The same goes for
+//! jobs that are not known to be short where more of them wait than there are free threads: whoever's turn it is gets all it can run.
+
+use crate::coordinator::Coordinator;
+use crate::coordinator::classes::ClassId;
+use crate::coordinator::dispatch::Pick;
+use crate::coordinator::fleet::GroupId;
+use crate::job::State;
+use crate::limits;
+use crate::queue::Policy;
+use crate::time::micros;
+
+/// What one worker gets at once of a class.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Portion {
+    class: ClassId,
+    worker: u32,
+    /// So many threads it may have in use.
+    level: u64,
+}
+
+impl Coordinator {
+    /// How many threads beyond its capacity a worker may be given of this class: up to its part of what workers like it may be
+    /// given together, or a little more where much more waits.
+    pub(super) fn prefetch(&self, group: GroupId, class: ClassId) -> i32 {
+        let most = self.prefetched_at_most(class);
+        if most == 0 {
+            return 0;
+        }
+        let members = self.fleet.members(group).max(1);
+        let waiting = usize::try_from(self.in_line(class)).unwrap_or(usize::MAX);
+        let little = (waiting / limits::PREFETCH_OF_WAITING / members).min(limits::PREFETCH_EACH);
+        let part = (limits::PREFETCH_TOGETHER / members).max(little);
+        most.min(i32::try_from(part).unwrap_or(i32::MAX))
+    }
+
+    /// As many jobs of a class as are over within the time below which prefetching is allowed at all.
+    fn prefetched_at_most(&self, class: ClassId) -> i32 {
+        let below = micros(self.options.prefetch_below) as f64;
+        match self.classes.get(class).mean_run {
+            Some(mean) if mean < below && self.classes.get(class).demand == 1 => {
+                (below / mean.max(1.0)).min(f64::from(limits::PREFETCH)) as i32
+            }
+            Some(_) | None => 0,
+        }
+    }
+
+    /// The worker that gets the job: the same as before while its portion lasts.
+    pub(super) fn next_of_portion(&self, pick: &Pick, portion: &mut Option<Portion>) -> Option<u32> {
+        if let Some(Portion { class, worker, level }) = *portion
+            && class == pick.class
+            && pick.reserved.is_none()
+            && self.fleet.is_shown(worker)
+            && self.in_use(worker) < level
+            && self.has_room(worker, class)
+        {
+            return Some(worker);
+        }
+        let worker = self.worker_for(pick)?;
+        *portion = self.level(pick.class).map(|level| Portion { class: pick.class, worker, level });
+        Some(worker)
+    }
+
+    fn in_use(&self, worker: u32) -> u64 {
+        let used = i32::from(self.fleet.threads(worker)) - self.fleet.free(worker);
+        u64::try_from(used).unwrap_or(0)
+    }
+
+    /// Whether a worker may go on with its portion. It may be given jobs ahead while others have threads free, for
+    /// they get as much; but nothing better may wait behind them.
+    fn has_room(&self, worker: u32, class: ClassId) -> bool {
+        let (free, demand) = (self.fleet.free(worker), i32::from(self.classes.get(class).demand));
+        let group = self.fleet.group(worker);
+        let is_best = || self.lines.top(group).is_some_and(|(_, best)| best == class);
+        free >= demand || (is_best() && free >= demand - self.prefetch(group, class))
+    }
+
+    /// How many threads the least recently used worker may have in use before it is another one's turn: its even share of what waits and
+    /// runs if the jobs are short, all that it has if every free thread will be taken anyway. Other jobs go out one by one.
+    fn level(&self, id: ClassId) -> Option<u64> {
+        let class = self.classes.get(id);
+        let (queue, kind) = (&class.key.queue, &class.key.kind);
+        if self.policy(queue) != Policy::LeastRecentlyUsed {
+            return None;
+        }
+        if self.prefetched_at_most(id) == 0 {
+            return self.takes_every_free_thread(id).then_some(u64::MAX);
+        }
+        // What is decided and not yet written counts as queued: the sum stays while jobs are handed out.
+        let jobs = [State::Queued, State::Running].map(|state| self.counters.get(queue, kind, state));
+        let members: usize = class.groups.iter().map(|group| self.fleet.members(*group)).sum();
+        Some(jobs.iter().sum::<u64>() / members.max(1) as u64)
+    }
+
+    /// Whether jobs of one thread wait for every free thread, and nothing holds them back: then it makes no difference in which order the
+    /// threads are taken.
+    fn takes_every_free_thread(&self, id: ClassId) -> bool {
+        let class = self.classes.get(id);
+        let free = || class.groups.iter().map(|group| self.fleet.free_threads(*group)).sum::<u64>();
+        class.demand == 1 && class.mixed.is_none() && self.flow_of(id).is_none() && self.in_line(id) >= free()
+    }
+}
