@@ -78,7 +78,8 @@ impl Peer for Ganger {
         let body = format!("{{\"jobs\":[{}]}}", jobs.join(","));
         let answer = self.clients[client].post("/v1/jobs:batch", key(), body).await?;
         let created = serde_json::from_slice::<Batch>(&answer)?.summary.created;
-        ensure!(created == payloads.len(), "{created} of {} jobs were taken in", payloads.len());
+        let told = || String::from_utf8_lossy(&answer[..answer.len().min(500)]).into_owned();
+        ensure!(created == payloads.len(), "{created} of {} jobs were taken in: {}", payloads.len(), told());
         Ok(())
     }
 

@@ -15,7 +15,8 @@ use crate::humane::grouped;
 
 /// How many jobs, unless the user says so.
 const JOBS: u64 = 100_000;
-/// And at least so many for each worker: what is measured is how they are run, not how the first ones are handed out.
+/// And at least so many for each worker of the largest fleet: what is measured is how they are run, not how the first ones are handed
+/// out. A smaller fleet runs as many, for the last of many jobs are slower than those of few.
 const FOR_EACH: u64 = 50;
 /// Workers of one process.
 const PER_PROCESS: u64 = 2_500;
@@ -27,11 +28,16 @@ const BESIDES: u64 = 500;
 pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
     let mut measured = Measured::default();
     let idle = stage.resident();
-    let (mut crews, mut there) = (Vec::new(), 0);
+    let mut fleets = Vec::new();
     for workers in stage.sizes.workers() {
-        if !may_connect(workers, stage.sizes.names_workers(), &mut measured)? {
-            continue;
+        if may_connect(workers, stage.sizes.names_workers(), &mut measured)? {
+            fleets.push(workers);
         }
+    }
+    let largest = fleets.iter().max().copied().unwrap_or_default();
+    let jobs = stage.sizes.jobs(JOBS.max(FOR_EACH * largest));
+    let (mut crews, mut there) = (Vec::new(), 0);
+    for workers in fleets {
         stage.note(&format!("connecting {} workers", grouped(workers)));
         let watch = Stopwatch::start();
         while there < workers {
@@ -41,7 +47,6 @@ pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
         }
         let connected = watch.elapsed();
         let bytes = stage.resident().saturating_sub(idle) as f64 / workers as f64;
-        let jobs = stage.sizes.jobs(JOBS.max(FOR_EACH * workers));
         let row = drained(stage, workers, jobs, &mut measured).await?;
         let first = measured.rows.first().map_or(row.rate(), Row::rate);
         let share = row.rate() / first.max(1.0);
@@ -63,8 +68,7 @@ pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
         measured.notes.push(format!("{many} workers: {:.0}% of the rate with {few}", share * 100.0));
     }
     measured.settings = Settings::default()
-        .with("jobs", stage.sizes.jobs(JOBS))
-        .with("jobs_for_each_worker", FOR_EACH)
+        .with("jobs", jobs)
         .with("workers", stage.sizes.workers())
         .with("threads", THREADS);
     Ok(measured)
