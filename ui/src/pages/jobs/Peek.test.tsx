@@ -102,7 +102,7 @@ it("stops asking when the pointer leaves before the answer is there", async () =
   const { row } = await show();
   rest(row("job_1"));
   await screen.findByText("Reading…");
-  expect(asked[0]?.signal?.aborted).toBe(false);
+  await waitFor(() => expect(asked[0]?.signal?.aborted).toBe(false));
   fireEvent.pointerOut(row("job_1"), { relatedTarget: document.body });
   await waitFor(() => expect(screen.queryByRole("tooltip")).toBeNull());
   await waitFor(() => expect(asked[0]?.signal?.aborted).toBe(true));
