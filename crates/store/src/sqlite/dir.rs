@@ -17,7 +17,15 @@ pub(super) const LOCK: &str = "ganger.lock";
 #[derive(Debug)]
 pub(super) struct DataDir {
     path: PathBuf,
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for DataDir {
+    /// A process that was just forked here has the file open, too, until it becomes another program: closing ours would not be enough.
+    fn drop(&mut self) {
+        // What cannot be unlocked is so at the latest when the last of them closes it.
+        let _ = self.lock.unlock();
+    }
 }
 
 impl DataDir {
@@ -35,7 +43,7 @@ impl DataDir {
             .open(path.join(LOCK))
             .map_err(|e| failed("open the lock of", e))?;
         match lock.try_lock() {
-            Ok(()) => Ok(DataDir { path: whole(path)?, _lock: lock }),
+            Ok(()) => Ok(DataDir { path: whole(path)?, lock }),
             Err(TryLockError::WouldBlock) => Err(StoreError::Failed(format!(
                 "the data directory {} is in use by another ganger process; stop that one, or choose another directory",
                 path.display()
@@ -116,4 +124,20 @@ pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
 /// The size of a file; 0 if there is none.
 pub(super) fn size(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |meta| meta.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_free_again_although_a_forked_process_has_its_lock_open() {
+        let parent = tempfile::tempdir().unwrap();
+        let dir = DataDir::lock(parent.path()).unwrap();
+        let forked = dir.lock.try_clone().unwrap();
+        assert!(DataDir::lock(parent.path()).is_err(), "it is in use");
+        drop(dir);
+        assert!(DataDir::lock(parent.path()).is_ok());
+        drop(forked);
+    }
 }
