@@ -1,4 +1,5 @@
-//! One connection to the REST door.
+//! One connection to the REST door. The SDK's own client is not what is measured: it gives each submission an idempotency key and looks for
+//! the leader among several servers, which no peer does.
 
 use anyhow::{Context, ensure};
 use bytes::Bytes;

@@ -2,9 +2,11 @@
 //!
 //! *Ahead.* Where attempts are over in milliseconds a worker is given more leases than threads, so
 //! that it never waits a round trip; but only while that class has the best head of all, so that
-//! nothing better is made to wait behind it. Such jobs go out in portions: the worker whose turn it is gets its even
-//! share of what waits at once, in one message. One by one, ten thousand workers would get a message for each job. The same goes for
-//! jobs that are not known to be short where more of them wait than there are free threads: whoever's turn it is gets all it can run.
+//! nothing better is made to wait behind it.
+//!
+//! *At once.* One by one, ten thousand workers would get a message for each job. So short jobs go out in portions: the worker whose
+//! turn it is gets its even share of what waits in one message. Of other jobs it gets all that it can run, if at least as many wait as there
+//! are free threads and no limit holds any back: every thread is taken then, whoever is asked first.
 
 use crate::coordinator::Coordinator;
 use crate::coordinator::classes::ClassId;
@@ -97,8 +99,7 @@ impl Coordinator {
         Some(jobs.iter().sum::<u64>() / members.max(1) as u64)
     }
 
-    /// Whether jobs of one thread wait for every free thread, and nothing holds them back: then it makes no difference in which order the
-    /// threads are taken.
+    /// Whether jobs of one thread wait for every free thread, and neither a limit of their queue nor keys of their own hold any back.
     fn takes_every_free_thread(&self, id: ClassId) -> bool {
         let class = self.classes.get(id);
         let free = || class.groups.iter().map(|group| self.fleet.free_threads(*group)).sum::<u64>();
