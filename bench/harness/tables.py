@@ -1,6 +1,6 @@
 """The generated part of docs/benchmarks.md."""
 
-from . import aims, summary
+from . import aims, own, summary
 from .contenders import CLASSES
 from .servers import POSTGRES_SETTINGS
 
@@ -29,7 +29,7 @@ def page(records, reports, missing, images, source):
         tables = [_table(rows, workload, group) for group in GROUPS]
         if any(tables):
             parts += [f"### {title}", text, *filter(None, tables)]
-    parts += [_aims(rows, reports), _bad(rows), _settings(records), _missing(missing, summary.failures(records, rows)), END]
+    parts += [_aims(rows, reports), _bad(rows), own.section(reports), _settings(records), _missing(missing, summary.failures(records, rows)), END]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

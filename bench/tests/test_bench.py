@@ -73,6 +73,13 @@ class TheReport(unittest.TestCase):
             self.assertEqual(xml.etree.ElementTree.fromstring(svg).tag, "{http://www.w3.org/2000/svg}svg")
             self.assertIn("prefers-color-scheme: dark", svg)
 
+    def test_every_workload_of_ganger_is_there_with_its_stores_and_ceilings(self):
+        self.run_report()
+        alone = self.document.read_text().split("### Every workload")[1]
+        for told in ("**`drain`**", "**`depth`**", "**`steady`**", "| embedded |", "| PostgreSQL |", "*raw ceiling, 320 jobs per transaction*"):
+            self.assertIn(told, alone)
+        self.assertIn("98% of the first row", next(line for line in alone.splitlines() if "100000 waiting | PostgreSQL" in line))
+
     def test_a_missing_peer_is_told_with_the_reason(self):
         copy = self.folder / "sample"
         shutil.copytree(SAMPLE, copy)
