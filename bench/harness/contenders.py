@@ -129,7 +129,7 @@ POSTGRES = [
         "underway", "underway", "underway", "postgres", "postgres", "D2", _binary("underway-driver"),
         "one process, concurrency limit 16",
         "each job runs in a transaction of its own; handlers run inside the process that fetches; done jobs stay for 14 days",
-        _jobs(4_000, 100_000, 8_000), {"BENCH_CONCURRENCY": "16"},
+        _jobs(1_000, 100_000, 8_000), {"BENCH_CONCURRENCY": "16"},
     ),
 ]
 
@@ -151,13 +151,13 @@ REDIS = [
     *_redis(
         "asynq", "asynq", "Asynq", _binary("asynq-driver"), "one process, Concurrency 50",
         "no request for many jobs; a job that is done is removed; Redis alone holds the jobs",
-        _jobs(40_000, None, 20_000), {"BENCH_CONCURRENCY": "50"},
+        _jobs(15_000, None, 20_000), {"BENCH_CONCURRENCY": "50"},
     ),
     *_redis(
         "celery", "celery", "Celery", _python("celery"),
         "prefork pool of 2, worker_prefetch_multiplier 128, task_acks_late, results ignored, no gossip, mingle or heartbeat",
         "no request for many jobs; no state or result is kept; Redis alone holds the jobs",
-        _jobs(10_000, None, 8_000),
+        _jobs(4_000, None, 8_000),
     ),
     *_redis(
         "dramatiq", "dramatiq", "Dramatiq", _python("dramatiq"), "2 processes of 8 threads, middleware as by default",
@@ -167,7 +167,7 @@ REDIS = [
     *_redis(
         "rq", "rq", "RQ", _python("rq"), "two processes of SimpleWorker (no fork per job), result_ttl 0",
         "one job at a time in each process; done jobs are removed; Redis alone holds the jobs",
-        _jobs(3_000, 20_000, 5_000),
+        _jobs(1_500, 20_000, 5_000),
     ),
     *_redis(
         "saq", "saq", "SAQ", _python("saq"), "two processes, concurrency 50 each, results not kept",
