@@ -30,7 +30,7 @@ def serving(program, directory, store=None, redis=None):
     data.mkdir()
     command = [str(program), "server", "--auth", "off", "--listen", "127.0.0.1:0", "-o", "json"]
     command += ["--store", store] if store else ["--data", str(data)]
-    command += ["--redis", redis] if redis else []
+    command += ["--redis", redis, "--allow-buffered"] if redis else []
     log = open(data / "server.log", "wb")
     process = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "--", *command],

@@ -1,6 +1,7 @@
 //! Ganger, by the same contract as its peers: jobs go in over REST, a worker of the Rust SDK runs them in this process over gRPC, and the
 //! server is another process, at `BENCH_STORE`. `BENCH_RETENTION=none` lets the queue keep no history. `BENCH_KEYS=each` gives each request
-//! an idempotency key, which is kept with its answer for a day: no peer does that, so without it there is none.
+//! an idempotency key, which is kept with its answer for a day: no peer does that, so without it there is none. `BENCH_DURABILITY=buffered`
+//! lets Redis answer for the jobs.
 
 mod rest;
 
@@ -52,21 +53,27 @@ impl Ganger {
 }
 
 fn job(payload: &Payload) -> String {
+    static BUFFERED: LazyLock<bool> = LazyLock::new(|| is("BENCH_DURABILITY", "buffered"));
+    let durability = if *BUFFERED { "\"durability\":\"buffered\"," } else { "" };
     format!(
-        "{{\"kind\":\"bench.noop\",\"queue\":\"{QUEUE}\",\"payload\":{{\"n\":{},\"p\":\"{}\"}}}}",
+        "{{\"kind\":\"bench.noop\",\"queue\":\"{QUEUE}\",{durability}\"payload\":{{\"n\":{},\"p\":\"{}\"}}}}",
         payload.n, payload.p
     )
 }
 
+fn is(setting: &str, wanted: &str) -> bool {
+    std::env::var(setting).is_ok_and(|value| value == wanted)
+}
+
 fn key() -> Option<String> {
-    static KEYS: LazyLock<bool> = LazyLock::new(|| std::env::var("BENCH_KEYS").is_ok_and(|keys| keys == "each"));
+    static KEYS: LazyLock<bool> = LazyLock::new(|| is("BENCH_KEYS", "each"));
     KEYS.then(|| Uuid::new_v4().to_string())
 }
 
 impl Peer for Ganger {
     async fn prepare(&self) -> anyhow::Result<()> {
         let mut put = v1::PutQueueRequest { queue: QUEUE.into(), ..v1::PutQueueRequest::default() };
-        if std::env::var("BENCH_RETENTION").is_ok_and(|kept| kept == "none") {
+        if is("BENCH_RETENTION", "none") {
             put.finished = Some(v1::Keep { how: Some(keep::How::Nothing(true)) });
         }
         self.queues.clone().put(put).await?;
