@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::connection::BUSY;
+use super::ahead::Ahead;
+use super::connection::{BUSY, LOG_BYTES};
 use super::dir;
 
 /// Beyond this the writer insists.
@@ -28,6 +29,7 @@ pub(super) struct Checkpoints {
     step: u64,
     /// Size at which to insist next.
     due: u64,
+    ahead: Ahead,
 }
 
 impl Checkpoints {
@@ -37,13 +39,20 @@ impl Checkpoints {
     }
 
     fn bounded(database: &Path, bound: u64, step: u64) -> Checkpoints {
-        Checkpoints { log: dir::beside(database, "-wal"), bound, step, due: bound }
+        Checkpoints {
+            log: dir::beside(database, "-wal"),
+            bound,
+            step,
+            due: bound,
+            ahead: Ahead::until(LOG_BYTES),
+        }
     }
 
     /// Called between transactions. The log file keeps its size until the first commit after it started over.
     pub(super) fn after_commit(&mut self, conn: &Connection) {
         let size = dir::size(&self.log);
         if size < self.due {
+            self.ahead.after_commit(&self.log, size);
             self.due = self.due.min(size.max(self.bound - self.step) + self.step);
             return;
         }

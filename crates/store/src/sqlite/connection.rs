@@ -13,8 +13,12 @@ const PREPARED: usize = 128;
 /// How long to wait for another connection's lock. Ours never wait for each other; a person with the
 /// `sqlite3` shell may make us.
 pub(super) const BUSY: Duration = Duration::from_secs(5);
-/// Pages of log after which a commit also checkpoints: 32 MiB.
+/// Bytes of a page.
+const PAGE_BYTES: u64 = 4096;
+/// Pages of log after which a commit also checkpoints.
 const CHECKPOINT_PAGES: u32 = 8192;
+/// How long the log is then: 32 MiB.
+pub(super) const LOG_BYTES: u64 = CHECKPOINT_PAGES as u64 * PAGE_BYTES;
 /// The log file is cut back to this after a checkpoint.
 const LOG_FILE_BYTES: u32 = 64 << 20;
 /// Pages kept by the writer. Jobs come and go in the order of their ids, so few are enough; and at every commit that

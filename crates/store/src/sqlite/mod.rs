@@ -4,6 +4,7 @@
 //! each read in one snapshot (`readers.rs`). SQL lies in `sql/`, one operation per file. The schema and
 //! why it is shaped so: `migrations/0001_initial.up.sql`.
 
+mod ahead;
 mod apply;
 mod backup;
 mod ceiling;
