@@ -12,7 +12,7 @@ use std::time::Duration;
 use ganger_core::change::{Idempotency, NewJob, Submitted};
 use ganger_core::coordinator::port::{Ask, Reply};
 use ganger_core::{JobId, Wall, limits};
-use ganger_store::redis::ingest::{BufferedJob, Consumer, Entry, NotBuffered};
+use ganger_store::redis::ingest::{BufferedJob, Consumer, DRAIN_JOBS, Entry, NotBuffered};
 use tokio::sync::oneshot;
 use tracing::{debug, warn};
 
@@ -24,6 +24,9 @@ use crate::service::Service;
 
 /// Wait before another attempt, after something failed or could not be taken in.
 const AGAIN: Duration = Duration::from_secs(1);
+/// Wait after a batch that was not full: one by one, each job would cost a commit of its own, and Redis two more writes. What comes
+/// meanwhile is one batch.
+const GATHER: Duration = Duration::from_millis(20);
 /// What an earlier leader left is looked for after so many batches at the latest.
 const LOOK_BACK: usize = 16;
 /// The callers whose idempotency keys these are.
@@ -66,8 +69,11 @@ async fn drain_while_leading(accelerator: &Accelerator, service: &Service) -> Re
     loop {
         batches += 1;
         let found = take_in(accelerator, service, &mut consumer, Which::New).await?;
-        if !found || batches % LOOK_BACK == 0 {
+        if found == 0 || batches % LOOK_BACK == 0 {
             take_in(accelerator, service, &mut consumer, Which::Unsettled).await?;
+        }
+        if (1..DRAIN_JOBS).contains(&found) {
+            tokio::time::sleep(GATHER).await;
         }
     }
 }
@@ -79,20 +85,20 @@ enum Which {
     New,
 }
 
-/// Takes in one batch. `false` if there was none.
+/// Takes in one batch. How many jobs were in it.
 async fn take_in(
     accelerator: &Accelerator,
     service: &Service,
     consumer: &mut Consumer,
     which: Which,
-) -> Result<bool, NotBuffered> {
+) -> Result<usize, NotBuffered> {
     let entries = match which {
         Which::Left => consumer.unsettled(true).await?,
         Which::Unsettled => consumer.unsettled(false).await?,
         Which::New => consumer.next().await?,
     };
     if entries.is_empty() {
-        return Ok(false);
+        return Ok(0);
     }
     let jobs: Vec<BufferedJob> = entries.iter().map(|entry| entry.job.clone()).collect();
     let settled = accelerator.submit_buffered(service, &jobs).await;
@@ -109,7 +115,7 @@ async fn take_in(
         warn!("{} buffered jobs could not be taken in now", count - done.len());
         tokio::time::sleep(AGAIN).await;
     }
-    Ok(true)
+    Ok(count)
 }
 
 impl Accelerator {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ganger_core::JobId;
 use ganger_proto::v1;
@@ -14,7 +15,7 @@ use ganger_store::testing as real;
 use serde_json::{Value, json};
 
 use crate::faulty::{Fault, FaultyStore};
-use crate::site::{Site, answer, eventually, flush, id_of};
+use crate::site::{Site, answer, ask, eventually, flush, id_of};
 use crate::worker::Worker;
 
 fn buffered() -> Value {
@@ -58,6 +59,31 @@ async fn a_buffered_job_is_accepted_while_the_store_refuses_and_drained_when_it_
         let job = site.server.service().job(id).await.unwrap().stored;
         assert!(["noop", "a", "b"].contains(&job.spec.kind.as_str()));
     }
+}
+
+/// One by one, each would cost a commit: what comes within a moment is one batch, and nobody waits for longer than that.
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_that_come_one_after_the_other_leave_the_buffer_together() {
+    const JOBS: usize = 300;
+    const APART: Duration = Duration::from_millis(20);
+    let server = real::Redis::start();
+    let site = Site::start(&server).await;
+    let reads = || {
+        let stats = ask(&server, &["INFO", "commandstats"]);
+        let calls = stats.lines().find_map(|line| line.strip_prefix("cmdstat_xreadgroup:calls="));
+        calls.and_then(|rest| rest.split(',').next()).map_or(0, |calls| calls.parse::<u32>().unwrap())
+    };
+    let (clock, before) = (Clock::start(), reads());
+    let began = clock.now().mono;
+    for _ in 0..JOBS {
+        answer(site.post("/v1/jobs", &buffered()).await, 202).await;
+    }
+    is_drained(&site).await;
+    let took = clock.now().mono.since(began);
+    // One that waited for the first job, and one that waits for the next.
+    let most = took.as_millis() / APART.as_millis() + 3;
+    assert!(u128::from(reads() - before) <= most, "{} reads in {took:?}", reads() - before);
+    assert_eq!(site.jobs().await, JOBS);
 }
 
 /// The leader commits, and dies before it could tell Redis, which dies at that very moment as well. The next leader sees the same

@@ -96,7 +96,13 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
 
 /// Empties a Redis.
 pub fn flush(server: &real::Redis) {
+    ask(server, &["FLUSHALL"]);
+}
+
+/// What a Redis answers to a command.
+pub fn ask(server: &real::Redis, command: &[&str]) -> String {
     let port = server.port().to_string();
-    let done = std::process::Command::new("redis-cli").args(["-p", &port, "FLUSHALL"]).output().unwrap();
+    let done = std::process::Command::new("redis-cli").args(["-p", &port]).args(command).output().unwrap();
     assert!(done.status.success());
+    String::from_utf8(done.stdout).unwrap()
 }
