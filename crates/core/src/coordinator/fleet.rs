@@ -198,13 +198,11 @@ impl Fleet {
         check_free(worker, free);
         let mut member = *self.member(worker);
         let group = &mut self.groups[member.group.0 as usize];
-        group.recency(member.used).remove(member.used_place);
         group.free -= member.on_offer();
-        member.used = Used::At(self.assignments);
+        group.stamp(&mut member, worker, self.assignments, &mut self.members);
+        self.assignments += 1;
         member.free = free;
         group.free += member.on_offer();
-        self.assignments += 1;
-        group.line_up(&mut member, worker, &mut self.members);
         group.see(&member);
         self.members[worker as usize] = Some(member);
     }

@@ -63,6 +63,24 @@ impl Group {
         self.line_up(member, worker, members);
     }
 
+    /// A member was used at that moment, later than any other: it goes to the end of the line of those that were ever used. A worker
+    /// that is given many jobs in a row stands there already, and keeps its place.
+    pub(super) fn stamp(
+        &mut self,
+        member: &mut Member,
+        worker: u32,
+        at: u64,
+        members: &mut [Option<Member>],
+    ) {
+        let is_used = matches!(member.used, Used::At(_));
+        if !(is_used && self.used.line.stamp_last(member.used_place, at)) {
+            self.recency(member.used).remove(member.used_place);
+            member.used = Used::At(at);
+            self.line_up(member, worker, members);
+        }
+        member.used = Used::At(at);
+    }
+
     /// Puts a member at the end of the line in order of use that it belongs to, hidden.
     pub(super) fn line_up(&mut self, member: &mut Member, worker: u32, members: &mut [Option<Member>]) {
         let (Used::Never(key) | Used::At(key)) = member.used;

@@ -47,6 +47,16 @@ impl Lineup {
         }
     }
 
+    /// Gives the last place this key, larger than any here. False, and nothing is changed, if this place is not the last.
+    pub(super) fn stamp_last(&mut self, place: usize, key: u64) -> bool {
+        let is_last = place + 1 == self.places.len();
+        if is_last {
+            debug_assert!(self.places[place].0 < key, "keys grow");
+            self.places[place].0 = key;
+        }
+        is_last
+    }
+
     /// Adds a worker at the end, unseen, and returns its place. The key is larger than any here.
     pub(super) fn push(&mut self, key: u64, worker: u32) -> usize {
         debug_assert!(!self.is_full(), "a full line closes up first");
