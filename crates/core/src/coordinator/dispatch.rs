@@ -305,20 +305,20 @@ impl Coordinator {
             let queue = class.key.queue.clone();
             self.watch_flow(&queue);
         }
-        let class = self.classes.get(id);
+        let class = self.classes.get_mut(id);
         if place == class.lined_up {
             return;
         }
-        let (groups, demand, old) = (class.groups.clone(), class.demand, class.lined_up);
-        for group in groups {
-            if let Some(order) = old {
-                self.lines.leave(group, demand, order, id);
-            }
+        // It enters before it leaves: a line that is empty in between would be given up, only to be made again.
+        for group in &class.groups {
             if let Some(order) = place {
-                self.lines.enter(group, demand, order, id);
+                self.lines.enter(*group, class.demand, order, id);
+            }
+            if let Some(order) = class.lined_up {
+                self.lines.leave(*group, class.demand, order, id);
             }
         }
-        self.classes.get_mut(id).lined_up = place;
+        class.lined_up = place;
         if place.is_none() {
             self.no_longer_overtaken(id);
         }
