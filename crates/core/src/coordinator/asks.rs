@@ -241,7 +241,7 @@ impl Coordinator {
         let reply = match answer {
             Replayed::Live(job, was) => {
                 self.counters.sub(&job.queue, &job.kind, was, 1);
-                let slot = self.add_job(now, &job);
+                let slot = self.add_job(now, &*job);
                 out.push(self.job_event(slot, self.jobs.get(slot).counted, now.wall));
                 Reply::Replayed
             }

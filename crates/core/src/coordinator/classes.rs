@@ -5,13 +5,17 @@
 //! at again until the gate opens. [`gates`] is the one function that knows them; dispatch parks by it
 //! and `explain` shows what it says.
 
-use foldhash::HashMap;
+use std::hash::BuildHasher;
 
-use crate::change::LiveJob;
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
 use crate::coordinator::fleet::{Fleet, GroupId, Ring};
 use crate::coordinator::flow::Flow;
 use crate::coordinator::levels::Mixed;
 use crate::coordinator::ready::{Order, StrandId};
+use crate::coordinator::table::Newcomer;
 use crate::coordinator::view::Gate;
 use crate::coordinator::wheel::TimerId;
 use crate::job::Fallback;
@@ -24,7 +28,7 @@ use crate::time::Mono;
 pub(crate) struct ClassId(pub(crate) u32);
 
 /// What all jobs of a class share.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(crate) struct ClassKey {
     pub(crate) queue: QueueName,
     pub(crate) kind: Kind,
@@ -32,6 +36,21 @@ pub(crate) struct ClassKey {
     pub(crate) min_threads: u16,
     pub(crate) fallback: Fallback,
     pub(crate) require: Labels,
+}
+
+/// A [`ClassKey`] that is looked at where it is, so that a job whose class is known costs no copy of it.
+type Shared<'a> = (&'a QueueName, &'a Kind, u16, u16, Fallback, &'a Labels);
+
+impl ClassKey {
+    fn shared(&self) -> Shared<'_> {
+        (&self.queue, &self.kind, self.threads, self.min_threads, self.fallback, &self.require)
+    }
+}
+
+/// The key of a job's class.
+fn shared<'a>(job: &Newcomer<'a>) -> Shared<'a> {
+    let options = job.options;
+    (job.queue, job.kind, options.threads, options.min_threads, options.fallback, &options.require)
 }
 
 /// A class and where it stands in the lines.
@@ -64,7 +83,9 @@ pub(crate) struct Class {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Classes {
     all: Vec<Class>,
-    ids: HashMap<ClassKey, ClassId>,
+    /// By the hash of their keys, which are in the classes themselves.
+    ids: HashTable<ClassId>,
+    hasher: RandomState,
     by_queue: HashMap<QueueName, Vec<ClassId>>,
 }
 
@@ -86,7 +107,12 @@ impl Classes {
     }
 
     /// The class of a job, and whether it is new.
-    pub(crate) fn intern(&mut self, job: &LiveJob) -> (ClassId, bool) {
+    pub(crate) fn intern(&mut self, job: &Newcomer<'_>) -> (ClassId, bool) {
+        let Classes { all, ids, hasher, .. } = self;
+        let hash = hasher.hash_one(shared(job));
+        if let Some(id) = ids.find(hash, |id| all[id.0 as usize].key.shared() == shared(job)) {
+            return (*id, false);
+        }
         let key = ClassKey {
             queue: job.queue.clone(),
             kind: job.kind.clone(),
@@ -95,11 +121,8 @@ impl Classes {
             fallback: job.options.fallback,
             require: job.options.require.clone(),
         };
-        if let Some(id) = self.ids.get(&key) {
-            return (*id, false);
-        }
-        let id = ClassId(u32::try_from(self.all.len()).expect("classes are fewer than jobs"));
-        self.ids.insert(key.clone(), id);
+        let id = ClassId(u32::try_from(all.len()).expect("classes are fewer than jobs"));
+        ids.insert_unique(hash, id, |id| hasher.hash_one(all[id.0 as usize].key.shared()));
         self.by_queue.entry(key.queue.clone()).or_default().push(id);
         self.all.push(Class {
             demand: key.threads,

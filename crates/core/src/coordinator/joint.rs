@@ -27,7 +27,7 @@ use crate::coordinator::Coordinator;
 use crate::coordinator::dispatch::Given;
 use crate::coordinator::port::Output;
 use crate::coordinator::ready::Order;
-use crate::coordinator::table::Phase;
+use crate::coordinator::table::{Newcomer, Phase};
 use crate::ids::JobId;
 use crate::sabotage::{self, Bug};
 use crate::time::Now;
@@ -48,7 +48,7 @@ impl Coordinator {
         for (_, change, job) in self.fresh_jobs(now) {
             let Some(Change::Submit(submission)) = self.commits.forming().get(change) else { continue };
             let live = LiveJob::from(&submission.jobs[job]);
-            let slot = self.admit(&live);
+            let slot = self.admit(&Newcomer::from(&live));
             self.match_up(now, &mut given);
             if self.ready.contains(slot) {
                 self.withdraw(slot);
@@ -114,7 +114,7 @@ impl Coordinator {
     }
 
     /// Takes a job in before its commit: ready, but without a name and uncounted.
-    fn admit(&mut self, job: &LiveJob) -> u32 {
+    fn admit(&mut self, job: &Newcomer<'_>) -> u32 {
         let class = self.class_of(job);
         let slot = self.jobs.insert_provisional(job, class, Phase::Ready(None));
         self.register_keys(slot, job);
@@ -143,7 +143,7 @@ impl Coordinator {
                     self.confirm(slot);
                     slot
                 }
-                (Intake::Created(_), None) => self.add_job(now, &LiveJob::from(job)),
+                (Intake::Created(_), None) => self.add_job(now, job),
                 (Intake::Duplicate(_), Some(slot)) => {
                     self.nothing_new(slot);
                     continue;

@@ -11,12 +11,12 @@
 
 use std::time::Duration;
 
-use crate::change::{Change, KeyClosure, LiveJob};
+use crate::change::{Change, KeyClosure};
 use crate::coordinator::bucket::Bucket;
 use crate::coordinator::effect::Effect;
 use crate::coordinator::fair::NOBODY;
 use crate::coordinator::port::{Refusal, Reply, Ticket};
-use crate::coordinator::table::JobKeys;
+use crate::coordinator::table::{JobKeys, Newcomer};
 use crate::coordinator::{Coordinator, Timer};
 use crate::limits;
 use crate::name::QueueName;
@@ -26,14 +26,14 @@ use crate::time::{Now, Wall};
 
 impl Coordinator {
     /// A job came to memory: its keys know it.
-    pub(crate) fn register_keys(&mut self, slot: u32, job: &LiveJob) {
-        let options = &job.options;
+    pub(crate) fn register_keys(&mut self, slot: u32, job: &Newcomer<'_>) {
+        let options = job.options;
         if options.concurrency_key.is_none() && options.fair_key.is_none() {
             return;
         }
-        let flow = self.flow_mut(&job.queue);
+        let flow = self.flow_mut(job.queue);
         let tenant = options.fair_key.as_ref().map_or(NOBODY, |name| flow.fair.intern(name));
-        let key = options.concurrency_key.as_ref().map(|name| self.keys.intern(&job.queue, name));
+        let key = options.concurrency_key.as_ref().map(|name| self.keys.intern(job.queue, name));
         self.jobs.set_keys(slot, JobKeys { key, tenant, weight: options.fair_weight });
         if let Some(key) = key {
             self.keys.get_mut(key).jobs += 1;

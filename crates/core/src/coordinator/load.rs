@@ -99,7 +99,7 @@ impl Coordinator {
             self.add_job(now, job);
             return;
         };
-        let job = self.add_job_as(job, Phase::Leaving, State::Running);
+        let job = self.add_job_as(&job.into(), Phase::Leaving, State::Running);
         let slot = self.leases.insert(LeaseEntry {
             job,
             fence,

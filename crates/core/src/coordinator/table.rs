@@ -11,16 +11,70 @@ use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
-use crate::change::LiveJob;
+use crate::change::{LiveJob, NewJob};
 use crate::coordinator::chunks::Chunks;
 use crate::coordinator::classes::ClassId;
 use crate::coordinator::ready::Order;
 use crate::coordinator::wheel::TimerId;
 use crate::ids::JobId;
 use crate::job::{JobOptions, State};
+use crate::name::{Kind, QueueName};
 use crate::rules::{Allowance, Standing};
 use crate::sabotage::{self, Bug};
 use crate::time::Wall;
+
+/// A job that comes to memory, from the store or from its submission. It is looked at where it is: little of it is kept, and
+/// copies of the rest would cost more than all else that is done with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Newcomer<'a> {
+    pub(crate) id: JobId,
+    pub(crate) kind: &'a Kind,
+    pub(crate) queue: &'a QueueName,
+    pub(crate) options: &'a JobOptions,
+    priority: i8,
+    seq: u64,
+    created_at: Wall,
+    due_at: Wall,
+    retrying: bool,
+    cancel_wanted: bool,
+    standing: Standing,
+}
+
+impl<'a> From<&'a LiveJob> for Newcomer<'a> {
+    fn from(job: &'a LiveJob) -> Newcomer<'a> {
+        Newcomer {
+            id: job.id,
+            kind: &job.kind,
+            queue: &job.queue,
+            options: &job.options,
+            priority: job.priority,
+            seq: job.seq,
+            created_at: job.created_at,
+            due_at: job.due_at,
+            retrying: job.retrying,
+            cancel_wanted: job.cancel_wanted,
+            standing: job.standing,
+        }
+    }
+}
+
+impl<'a> From<&'a NewJob> for Newcomer<'a> {
+    fn from(job: &'a NewJob) -> Newcomer<'a> {
+        Newcomer {
+            id: job.id,
+            kind: &job.spec.kind,
+            queue: &job.spec.queue,
+            options: &job.spec.options,
+            priority: job.spec.priority,
+            seq: job.seq,
+            created_at: job.created_at,
+            due_at: job.due_at,
+            retrying: false,
+            cancel_wanted: false,
+            standing: Standing::default(),
+        }
+    }
+}
 
 /// Where a live job is in memory. Its durable state follows one commit behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,14 +235,14 @@ impl Table {
     }
 
     /// Adds a job that is in the store.
-    pub(crate) fn insert(&mut self, job: &LiveJob, class: ClassId, phase: Phase, counted: State) -> u32 {
+    pub(crate) fn insert(&mut self, job: &Newcomer<'_>, class: ClassId, phase: Phase, counted: State) -> u32 {
         let slot = self.place(job, class, phase, counted);
         self.confirm(slot);
         slot
     }
 
     /// Adds a job whose submission is about to be committed; see [`Table::confirm`].
-    pub(crate) fn insert_provisional(&mut self, job: &LiveJob, class: ClassId, phase: Phase) -> u32 {
+    pub(crate) fn insert_provisional(&mut self, job: &Newcomer<'_>, class: ClassId, phase: Phase) -> u32 {
         let slot = self.place(job, class, phase, State::Queued);
         if sabotage::active(Bug::ProvisionalIsSeen) {
             self.named.name(&self.entries, job.id, slot);
@@ -196,11 +250,11 @@ impl Table {
         slot
     }
 
-    fn place(&mut self, job: &LiveJob, class: ClassId, phase: Phase, counted: State) -> u32 {
+    fn place(&mut self, job: &Newcomer<'_>, class: ClassId, phase: Phase, counted: State) -> u32 {
         let entry = Entry {
             id: job.id,
             class,
-            profile: self.profile(&job.options),
+            profile: self.profile(job.options),
             seq: job.seq,
             created_at: job.created_at,
             due_at: job.due_at,

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::change::{Applied, Change, LiveJob};
+use crate::change::{Applied, Change};
 use crate::coordinator::classes::ClassId;
 use crate::coordinator::effect::Effect;
 use crate::coordinator::port::Output;
-use crate::coordinator::table::{Entry, Phase};
+use crate::coordinator::table::{Entry, Newcomer, Phase};
 use crate::coordinator::{Coordinator, Timer};
 use crate::dependency;
 use crate::job::State;
@@ -82,16 +82,16 @@ impl Coordinator {
     }
 
     /// Adds a live job to memory and puts it where it belongs.
-    pub(crate) fn add_job(&mut self, now: Now, job: &LiveJob) -> u32 {
-        let slot = self.add_job_as(job, Phase::Leaving, State::Queued);
+    pub(crate) fn add_job<'a>(&mut self, now: Now, job: impl Into<Newcomer<'a>>) -> u32 {
+        let slot = self.add_job_as(&job.into(), Phase::Leaving, State::Queued);
         self.make_runnable(now, slot);
         slot
     }
 
     /// Adds a live job to memory in a given phase.
-    pub(crate) fn add_job_as(&mut self, job: &LiveJob, phase: Phase, counted: State) -> u32 {
+    pub(crate) fn add_job_as(&mut self, job: &Newcomer<'_>, phase: Phase, counted: State) -> u32 {
         let class = self.class_of(job);
-        self.counters.add(&job.queue, &job.kind, counted, 1);
+        self.counters.add(job.queue, job.kind, counted, 1);
         let slot = self.jobs.insert(job, class, phase, counted);
         self.register_keys(slot, job);
         if let Some(origin) = &job.options.schedule {
@@ -107,7 +107,7 @@ impl Coordinator {
     }
 
     /// The class of a job, which is fitted to the fleet if it is the first of it.
-    pub(crate) fn class_of(&mut self, job: &LiveJob) -> ClassId {
+    pub(crate) fn class_of(&mut self, job: &Newcomer<'_>) -> ClassId {
         let (class, new) = self.classes.intern(job);
         if new {
             self.add_plain_strand(class);

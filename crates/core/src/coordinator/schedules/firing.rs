@@ -1,6 +1,6 @@
 //! Deciding what is due, and what follows when that is written.
 
-use crate::change::{Applied, Change, LiveJob, NewJob};
+use crate::change::{Applied, Change, NewJob};
 use crate::coordinator::Coordinator;
 use crate::coordinator::effect::Effect;
 use crate::coordinator::port::{Output, Reply, ScheduleReply, Ticket};
@@ -237,7 +237,7 @@ impl Coordinator {
             if let Fate::Fired(id) = fate
                 && let Some(new) = firing.job(id)
             {
-                let slot = self.add_job(now, &LiveJob::from(new));
+                let slot = self.add_job(now, new);
                 out.push(self.job_event(slot, self.jobs.get(slot).counted, now.wall));
             }
             let occurrence = Occurrence { fate, ..row.clone() };
