@@ -63,7 +63,6 @@ impl Coordinator {
     ) {
         let mut dropped = Vec::new();
         for report in reports {
-            let session = self.sessions.get(slot);
             let current = self.jobs.slot(report.job).and_then(|job| match self.jobs.get(job).phase {
                 Phase::Leased(lease) => Some(lease),
                 Phase::Blocked | Phase::Waiting(_) | Phase::Ready(_) | Phase::Ending | Phase::Leaving => None,
@@ -74,11 +73,13 @@ impl Coordinator {
                 let lease = self.leases.get(*lease);
                 by_id || (lease.fence == report.fence && lease.session == slot)
             });
-            let ending = session.ending.contains(&report.fence);
             if let Some(lease) = mine {
                 self.observe_run(lease, &report);
                 self.end_lease(now, lease, &Ending::Reported(&report.report), report.ran);
-            } else if let Some((_, threads)) = self.sessions.get_mut(slot).stuck.remove(&report.fence) {
+                continue;
+            }
+            let ending = self.sessions.get(slot).holds.is_ending(report.fence);
+            if let Some((_, threads)) = self.sessions.get_mut(slot).stuck.remove(&report.fence) {
                 self.use_threads(slot, -i32::from(threads));
                 // Acknowledged with the end that is being committed: the next leader would send it again.
                 if !ending {
@@ -142,9 +143,7 @@ impl Coordinator {
         self.lease_over(lease.job);
         self.count_failure(lease.job, change.record.as_ref());
         self.jobs.get_mut(lease.job).phase = Phase::Ending;
-        let session = self.sessions.get_mut(lease.session);
-        session.leases.remove(&lease.fence);
-        session.ending.insert(lease.fence);
+        self.sessions.get_mut(lease.session).holds.ends(lease.fence);
         // A worker that never heard of the lease runs nothing under it.
         let stuck = matches!(ending, Ending::TimedOut | Ending::CancelledUnderGrace) && lease.committed;
         if stuck {
@@ -201,7 +200,7 @@ impl Coordinator {
         if let Some(Effect::End(ended)) = self.commits.take_back(of_job)
             && let Some(slot) = self.sessions.slot(ended.session)
         {
-            self.sessions.get_mut(slot).ending.remove(&ended.fence);
+            self.sessions.get_mut(slot).holds.remove(ended.fence);
         }
     }
 
@@ -299,7 +298,7 @@ impl Coordinator {
         out: &mut Vec<Output>,
     ) {
         if let Some(slot) = self.sessions.slot(ended.session) {
-            self.sessions.get_mut(slot).ending.remove(&ended.fence);
+            self.sessions.get_mut(slot).holds.remove(ended.fence);
             self.close_if_claim_is_done(now, slot);
             acks.entry(ended.session).or_default().push(ended.fence);
         }
@@ -446,14 +445,13 @@ impl Coordinator {
 
     /// The slot of a session's lease that it may know of and that has not ended.
     pub(crate) fn lease_of(&self, session: u32, fence: Fence) -> Option<u32> {
-        let slot = *self.sessions.get(session).leases.get(&fence)?;
+        let slot = self.sessions.get(session).holds.lease(fence)?;
         self.leases.find(slot).filter(|lease| lease.fence == fence && lease.committed).map(|_| slot)
     }
 
     fn close_if_claim_is_done(&mut self, now: Now, slot: u32) {
         let entry = self.sessions.get(slot);
-        let idle = entry.leases.is_empty() && entry.ending.is_empty();
-        if entry.worker.claim && idle && self.is_resumed(slot) {
+        if entry.worker.claim && entry.holds.is_empty() && self.is_resumed(slot) {
             self.goodbye(now, slot);
         }
     }

@@ -211,7 +211,7 @@ impl Coordinator {
             });
             slots.push((slot, fence));
             self.jobs.get_mut(*job).phase = Phase::Leased(slot);
-            self.sessions.get_mut(worker).leases.insert(fence, slot);
+            self.sessions.get_mut(worker).holds.insert(fence, slot);
         }
         let session = self.sessions.get(worker).id;
         if tells_early(joint) {

@@ -248,7 +248,7 @@ impl Coordinator {
             worker: s.worker.clone(),
             state: s.state(),
             used: u16::try_from(s.used.clamp(0, i32::from(s.worker.threads))).unwrap_or(0),
-            leases: s.leases.values().filter_map(|slot| self.lease_shown(*slot)).collect(),
+            leases: s.holds.leases().filter_map(|slot| self.lease_shown(slot)).collect(),
             stuck: s.stuck.len(),
             opened_at: s.opened_at,
             silent: now.mono.since(s.heard_at),

@@ -179,7 +179,7 @@ impl Coordinator {
         match self.jobs.get(slot).phase {
             Phase::Leased(lease) => {
                 let lease = self.leases.remove(lease);
-                self.sessions.get_mut(lease.session).leases.remove(&lease.fence);
+                self.sessions.get_mut(lease.session).holds.remove(lease.fence);
                 self.use_threads(lease.session, -i32::from(lease.threads));
                 self.update_visibility(lease.session);
                 if !sabotage::active(Bug::VanishedStillCounts) {

@@ -115,7 +115,7 @@ impl Coordinator {
             timer: None,
         });
         self.jobs.get_mut(job).phase = Phase::Leased(slot);
-        self.sessions.get_mut(session).leases.insert(fence, slot);
+        self.sessions.get_mut(session).holds.insert(fence, slot);
         self.use_threads(session, i32::from(lease.threads));
         self.update_visibility(session);
         if !sabotage::active(Bug::RunningNotRestored) {

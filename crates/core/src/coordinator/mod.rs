@@ -7,7 +7,7 @@
 //!
 //! The parts, each with its own invariant: [`ready`] (who is next in a class), [`fleet`] (which worker
 //! fits), [`wheel`] (timers), [`counters`], `table` (the jobs), `chunks` (where they are kept), `classes` (gates), `lines` (who waits
-//! for whom), `roster` and `sessions` (the leader's side of the protocol), `attempts`, `dispatch`, `joint` (a
+//! for whom), `roster`, `holdings` and `sessions` (the leader's side of the protocol), `attempts`, `dispatch`, `joint` (a
 //! submission and its first lease in one commit), `intake` (what was submitted inside the store), `elsewhere` (what
 //! ended there), `marks` (what must not be repeated), `strands`, `levels`, `fair`, `flow`, `keyed`, `bucket` (keys, tenants and limits), `depth` (submissions to
 //! a full queue), `dependencies` (who is blocked by whom), `schedules`, `commits`, [`reconcile`] (memory against the store). The README beside this file lists the properties
@@ -33,6 +33,7 @@ pub mod fleet;
 mod flow;
 pub mod gauges;
 mod head;
+mod holdings;
 mod intake;
 mod joint;
 mod keyed;

@@ -1,11 +1,12 @@
 //! The roster: every session that the leader knows, and those that left lately.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use foldhash::HashMap;
 
 use crate::change::{SessionRecord, WorkerInfo};
 use crate::coordinator::Slab;
+use crate::coordinator::holdings::Holdings;
 use crate::coordinator::view::Left;
 use crate::coordinator::wheel::TimerId;
 use crate::event::WorkerState;
@@ -44,10 +45,8 @@ pub(crate) struct SessionEntry {
     pub(crate) heard_at: Mono,
     pub(crate) used: i32,
     pub(crate) timer: Option<TimerId>,
-    /// Leases that have not ended, by fence.
-    pub(crate) leases: BTreeMap<Fence, u32>,
-    /// Leases whose end is being committed.
-    pub(crate) ending: BTreeSet<Fence>,
+    /// Its leases, until their ends are written.
+    pub(crate) holds: Holdings,
     /// Handlers whose attempt is recorded but that still occupy threads.
     pub(crate) stuck: BTreeMap<Fence, (JobId, u16)>,
     /// How it leaves, while its end is being committed.
@@ -75,8 +74,7 @@ impl SessionEntry {
             heard_at,
             used: 0,
             timer: None,
-            leases: BTreeMap::new(),
-            ending: BTreeSet::new(),
+            holds: Holdings::default(),
             stuck: BTreeMap::new(),
             leaves: None,
         }

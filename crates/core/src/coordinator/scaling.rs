@@ -21,7 +21,7 @@ impl Coordinator {
             ..Load::default()
         };
         for (_, session) in self.sessions.iter() {
-            let held = session.leases.values().map(|slot| self.leases.get(*slot));
+            let held = session.holds.leases().map(|slot| self.leases.get(slot));
             let of_queue =
                 held.filter(|lease| self.classes.get(self.jobs.get(lease.job).class).key.queue == *name);
             load.running_threads += of_queue.map(|lease| u64::from(lease.threads)).sum::<u64>();

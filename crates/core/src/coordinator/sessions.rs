@@ -199,8 +199,7 @@ impl Coordinator {
     /// It answers on its present stream: it hears again of everything it has.
     fn resumed(&mut self, now: Now, slot: u32, out: &mut Vec<Output>) {
         let entry = self.sessions.get(slot);
-        let leases: Vec<u32> =
-            entry.leases.values().copied().filter(|l| self.leases.get(*l).committed).collect();
+        let leases: Vec<u32> = entry.holds.leases().filter(|l| self.leases.get(*l).committed).collect();
         let stuck: Vec<(Fence, JobId)> = entry.stuck.iter().map(|(fence, (job, _))| (*fence, *job)).collect();
         self.announce_worker(now.wall, entry.id, &entry.worker, entry.state(), out);
         self.tell(now, slot, &leases, out);
@@ -277,7 +276,7 @@ impl Coordinator {
     /// Decides that a session is over: closing it and ending its leases is one commit.
     pub(crate) fn close(&mut self, now: Now, slot: u32, ending: Ending<'_>, why: LeftWhy) {
         self.discharge(slot);
-        let leases: Vec<u32> = self.sessions.get(slot).leases.values().copied().collect();
+        let leases: Vec<u32> = self.sessions.get(slot).holds.leases().collect();
         let held = leases.iter().map(|lease| self.jobs.get(self.leases.get(*lease).job).id);
         let jobs = held.take(limits::LEFT_JOBS).collect();
         let entry = self.sessions.get_mut(slot);
@@ -346,7 +345,7 @@ impl Coordinator {
         if !entry.enlisted {
             return;
         }
-        let claimed = entry.worker.claim && !(entry.leases.is_empty() && entry.ending.is_empty());
+        let claimed = entry.worker.claim && !entry.holds.is_empty();
         let visible = entry.standing == Standing::Resumed && !entry.reserved && !claimed;
         if entry.reserved && entry.standing != Standing::Resumed {
             self.release_reservation_of(slot);
