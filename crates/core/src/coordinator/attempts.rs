@@ -62,7 +62,7 @@ impl Coordinator {
         out: &mut Vec<Output>,
     ) {
         let mut dropped = Vec::new();
-        for report in reports {
+        for mut report in reports {
             let current = self.jobs.slot(report.job).and_then(|job| match self.jobs.get(job).phase {
                 Phase::Leased(lease) => Some(lease),
                 Phase::Blocked | Phase::Waiting(_) | Phase::Ready(_) | Phase::Ending | Phase::Leaving => None,
@@ -75,7 +75,19 @@ impl Coordinator {
             });
             if let Some(lease) = mine {
                 self.observe_run(lease, &report);
-                self.end_lease(now, lease, &Ending::Reported(&report.report), report.ran);
+                // It may be long, and is moved: nobody needs the report after this.
+                let result = match &mut report.report {
+                    Report::Ok(result) => Some(std::mem::take(result)),
+                    Report::Error(_)
+                    | Report::Fatal(_)
+                    | Report::RetryAfter(..)
+                    | Report::Snooze(_)
+                    | Report::Throttled(_)
+                    | Report::Timeout
+                    | Report::Cancelled
+                    | Report::Released { .. } => None,
+                };
+                self.end_lease(now, lease, &Ending::Reported(&report.report), report.ran, result);
                 continue;
             }
             let ending = self.sessions.get(slot).holds.is_ending(report.fence);
@@ -103,8 +115,15 @@ impl Coordinator {
     }
 
     /// Decides the end of a lease. Its threads are free, unless its worker has not said so and may still
-    /// run it.
-    pub(crate) fn end_lease(&mut self, now: Now, slot: u32, ending: &Ending<'_>, ran: Duration) {
+    /// run it. What a handler returned comes beside the report, which is only looked at.
+    pub(crate) fn end_lease(
+        &mut self,
+        now: Now,
+        slot: u32,
+        ending: &Ending<'_>,
+        ran: Duration,
+        result: Option<String>,
+    ) {
         let random = self.next_random();
         let lease = self.leases.remove(slot);
         if let Some(timer) = lease.timer {
@@ -118,7 +137,7 @@ impl Coordinator {
         let waited = now.wall.since(entry.due_at).saturating_sub(ran);
         let next = self.close_its_key(now, lease.job, ending, next);
         let entry = self.jobs.get(lease.job);
-        let (after, moved) = self.after(now, &lease, standing, next, ending);
+        let (after, moved) = self.after(now, &lease, standing, next, result);
         let session = self.sessions.get(lease.session);
         let ended = Ended {
             job: lease.job,
@@ -127,7 +146,7 @@ impl Coordinator {
             attempt: lease.attempt,
             outcome: record.as_ref().map(|r| (r.outcome, r.number)),
             reason: Reason::of(ending),
-            worker: session.worker.name.as_str().into(),
+            worker: session.name.clone(),
             ran,
             waited,
             after: moved,
@@ -251,7 +270,7 @@ impl Coordinator {
         lease: &LeaseEntry,
         standing: Standing,
         next: Next,
-        ending: &Ending<'_>,
+        result: Option<String>,
     ) -> (After, Moved) {
         let entry = self.jobs.get(lease.job);
         let again = |due_at, retrying| {
@@ -266,15 +285,7 @@ impl Coordinator {
             Next::Requeue => again(entry.due_at, entry.retrying),
             Next::Retry(delay) => again(now.wall + delay, true),
             Next::Later(delay) | Next::Throttled(delay) => again(now.wall + delay, false),
-            Next::Succeeded => {
-                let result = match ending {
-                    Ending::Reported(Report::Ok(result)) => Some(result.clone()),
-                    Ending::Reported(_) | Ending::Lost | Ending::TimedOut | Ending::CancelledUnderGrace => {
-                        None
-                    }
-                };
-                over(State::Succeeded, result, None)
-            }
+            Next::Succeeded => over(State::Succeeded, result, None),
             Next::Cancelled => over(State::Cancelled, None, Some("cancelled while it ran".to_owned())),
             Next::Dead(death) => over(State::Dead, None, Some(death.reason().to_owned())),
         }
@@ -395,10 +406,10 @@ impl Coordinator {
         match lease.stopping {
             None => self.stop(now, slot, CancelWhy::Timeout, out),
             Some(CancelWhy::Cancelled) => {
-                self.end_lease(now, slot, &Ending::CancelledUnderGrace, Duration::ZERO);
+                self.end_lease(now, slot, &Ending::CancelledUnderGrace, Duration::ZERO, None);
             }
             Some(CancelWhy::Timeout | CancelWhy::Lapsed | CancelWhy::LeaseLost | CancelWhy::Draining) => {
-                self.end_lease(now, slot, &Ending::TimedOut, Duration::ZERO);
+                self.end_lease(now, slot, &Ending::TimedOut, Duration::ZERO, None);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The roster: every session that the leader knows, and those that left lately.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use foldhash::HashMap;
 
@@ -32,6 +33,8 @@ pub(crate) enum Standing {
 pub(crate) struct SessionEntry {
     pub(crate) id: SessionId,
     pub(crate) worker: WorkerInfo,
+    /// Its worker's name, for everything that is told of it.
+    pub(crate) name: Arc<str>,
     pub(crate) opened_at: Wall,
     pub(crate) stream: u64,
     pub(crate) standing: Standing,
@@ -63,6 +66,7 @@ impl SessionEntry {
     ) -> SessionEntry {
         SessionEntry {
             id: record.id,
+            name: record.worker.name.as_str().into(),
             worker: record.worker,
             opened_at: record.opened_at,
             stream: 0,
