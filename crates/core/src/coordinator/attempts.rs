@@ -61,7 +61,7 @@ impl Coordinator {
         reports: Vec<AttemptReport>,
         out: &mut Vec<Output>,
     ) {
-        let mut dropped = Vec::new();
+        let (mut dropped, mut freed) = (Vec::new(), 0);
         for mut report in reports {
             let current = self.jobs.slot(report.job).and_then(|job| match self.jobs.get(job).phase {
                 Phase::Leased(lease) => Some(lease),
@@ -75,24 +75,21 @@ impl Coordinator {
             });
             if let Some(lease) = mine {
                 self.observe_run(lease, &report);
-                // It may be long, and is moved: nobody needs the report after this.
-                let result = match &mut report.report {
-                    Report::Ok(result) => Some(std::mem::take(result)),
-                    Report::Error(_)
-                    | Report::Fatal(_)
-                    | Report::RetryAfter(..)
-                    | Report::Snooze(_)
-                    | Report::Throttled(_)
-                    | Report::Timeout
-                    | Report::Cancelled
-                    | Report::Released { .. } => None,
-                };
-                self.end_lease(now, lease, &Ending::Reported(&report.report), report.ran, result);
+                let result = take_result(&mut report.report);
+                let holder = self.leases.get(lease).session;
+                let threads =
+                    self.decide_end(now, lease, &Ending::Reported(&report.report), report.ran, result);
+                // Only a seeded bug ends the lease of another.
+                if holder == slot {
+                    freed += threads;
+                } else {
+                    self.use_threads(holder, -threads);
+                }
                 continue;
             }
             let ending = self.sessions.get(slot).holds.is_ending(report.fence);
             if let Some((_, threads)) = self.sessions.get_mut(slot).stuck.remove(&report.fence) {
-                self.use_threads(slot, -i32::from(threads));
+                freed += i32::from(threads);
                 // Acknowledged with the end that is being committed: the next leader would send it again.
                 if !ending {
                     dropped.push(report.fence);
@@ -109,21 +106,34 @@ impl Coordinator {
                 dropped.push(report.fence);
             }
         }
+        // All at once: nothing is dispatched in between, and the fleet would sort the worker in anew for each.
+        if freed > 0 {
+            self.use_threads(slot, -freed);
+        }
         if !dropped.is_empty() {
             self.send(slot, ToWorker::Ack(dropped), out);
         }
     }
 
-    /// Decides the end of a lease. Its threads are free, unless its worker has not said so and may still
-    /// run it. What a handler returned comes beside the report, which is only looked at.
-    pub(crate) fn end_lease(
+    /// Decides the end of a lease that nobody reported.
+    pub(crate) fn end_lease(&mut self, now: Now, slot: u32, ending: &Ending<'_>) {
+        let holder = self.leases.get(slot).session;
+        let threads = self.decide_end(now, slot, ending, Duration::ZERO, None);
+        if threads > 0 {
+            self.use_threads(holder, -threads);
+        }
+    }
+
+    /// Decides the end of a lease, and tells how many threads its holder has free by that: none if its worker has not said so
+    /// and may still run it. What a handler returned comes beside the report, which is only looked at.
+    fn decide_end(
         &mut self,
         now: Now,
         slot: u32,
         ending: &Ending<'_>,
         ran: Duration,
         result: Option<String>,
-    ) {
+    ) -> i32 {
         let random = self.next_random();
         let lease = self.leases.remove(slot);
         if let Some(timer) = lease.timer {
@@ -168,15 +178,15 @@ impl Coordinator {
         if stuck {
             let session = self.sessions.get_mut(lease.session);
             session.stuck.insert(lease.fence, (change.job, lease.threads));
-        } else {
-            self.use_threads(lease.session, -i32::from(lease.threads));
         }
+        let freed = if stuck { 0 } else { i32::from(lease.threads) };
         if sabotage::active(Bug::ExpiryBeforeCommit) && *ending == Ending::Lost {
             self.attempt_ended(now, ended, &mut BTreeMap::new(), &mut Vec::new());
             self.commits.push(Change::End(change), Effect::Nothing);
-            return;
+            return freed;
         }
         self.end_with_mark(change, ended, &lease);
+        freed
     }
 
     /// A handler asked for its key to be closed: that holds whatever becomes of its job, which waits in its place, or
@@ -406,10 +416,10 @@ impl Coordinator {
         match lease.stopping {
             None => self.stop(now, slot, CancelWhy::Timeout, out),
             Some(CancelWhy::Cancelled) => {
-                self.end_lease(now, slot, &Ending::CancelledUnderGrace, Duration::ZERO, None);
+                self.end_lease(now, slot, &Ending::CancelledUnderGrace);
             }
             Some(CancelWhy::Timeout | CancelWhy::Lapsed | CancelWhy::LeaseLost | CancelWhy::Draining) => {
-                self.end_lease(now, slot, &Ending::TimedOut, Duration::ZERO, None);
+                self.end_lease(now, slot, &Ending::TimedOut);
             }
         }
     }
@@ -465,5 +475,20 @@ impl Coordinator {
         if entry.worker.claim && entry.holds.is_empty() && self.is_resumed(slot) {
             self.goodbye(now, slot);
         }
+    }
+}
+
+/// What a handler returned. It may be long, and is moved: nobody needs it in its report any more.
+fn take_result(report: &mut Report) -> Option<String> {
+    match report {
+        Report::Ok(result) => Some(std::mem::take(result)),
+        Report::Error(_)
+        | Report::Fatal(_)
+        | Report::RetryAfter(..)
+        | Report::Snooze(_)
+        | Report::Throttled(_)
+        | Report::Timeout
+        | Report::Cancelled
+        | Report::Released { .. } => None,
     }
 }

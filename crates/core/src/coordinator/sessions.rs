@@ -287,7 +287,7 @@ impl Coordinator {
             if sabotage::active(Bug::ExpiryForgetsInFlight) && !self.leases.get(lease).committed {
                 continue;
             }
-            self.end_lease(now, lease, &ending, Duration::ZERO, None);
+            self.end_lease(now, lease, &ending);
         }
         let lost = ending == Ending::Lost;
         self.commits.push(Change::CloseSession(id, now.wall), Effect::CloseSession { id, lost });
