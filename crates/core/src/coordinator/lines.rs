@@ -5,8 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use foldhash::HashMap;
-
 use crate::coordinator::classes::ClassId;
 use crate::coordinator::fleet::GroupId;
 use crate::coordinator::ready::Order;
@@ -22,18 +20,19 @@ struct Line {
 /// All lines, and which of them have news.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
-    lines: HashMap<GroupId, Line>,
+    /// By the numbers of their groups, which are few and used again.
+    lines: Vec<Line>,
     dirty: BTreeSet<GroupId>,
 }
 
 impl Lines {
     pub(crate) fn enter(&mut self, group: GroupId, demand: u16, order: Order, class: ClassId) {
-        self.lines.entry(group).or_default().by_demand.entry(demand).or_default().insert((order, class));
+        self.line_mut(group).by_demand.entry(demand).or_default().insert((order, class));
         self.dirty.insert(group);
     }
 
     pub(crate) fn leave(&mut self, group: GroupId, demand: u16, order: Order, class: ClassId) {
-        let Some(line) = self.lines.get_mut(&group) else { return };
+        let line = self.line_mut(group);
         if let Some(set) = line.by_demand.get_mut(&demand) {
             set.remove(&(order, class));
             if set.is_empty() {
@@ -58,7 +57,7 @@ impl Lines {
     /// The best head that needs at most `free` threads.
     pub(crate) fn best(&self, group: GroupId, free: i32) -> Option<(Order, ClassId)> {
         let upper = u16::try_from(free).ok()?;
-        let line = self.lines.get(&group)?;
+        let line = self.line(group)?;
         line.by_demand.range(..=upper).filter_map(|(_, set)| set.first().copied()).min()
     }
 
@@ -71,7 +70,7 @@ impl Lines {
     /// a job of that order is placed.
     pub(crate) fn overtaken(&self, group: GroupId, free: i32, order: Order) -> Vec<ClassId> {
         let above = u16::try_from(free.max(0)).unwrap_or(u16::MAX).saturating_add(1);
-        let Some(line) = self.lines.get(&group) else { return Vec::new() };
+        let Some(line) = self.line(group) else { return Vec::new() };
         line.by_demand
             .range(above..)
             .filter_map(|(_, set)| set.first().copied())
@@ -81,11 +80,23 @@ impl Lines {
     }
 
     pub(crate) fn reservation(&self, group: GroupId) -> Option<(u32, ClassId)> {
-        self.lines.get(&group).and_then(|line| line.reservation)
+        self.line(group).and_then(|line| line.reservation)
     }
 
     pub(crate) fn set_reservation(&mut self, group: GroupId, reservation: Option<(u32, ClassId)>) {
-        self.lines.entry(group).or_default().reservation = reservation;
+        self.line_mut(group).reservation = reservation;
         self.dirty.insert(group);
+    }
+
+    fn line(&self, group: GroupId) -> Option<&Line> {
+        self.lines.get(group.0 as usize)
+    }
+
+    fn line_mut(&mut self, group: GroupId) -> &mut Line {
+        let place = group.0 as usize;
+        if self.lines.len() <= place {
+            self.lines.resize_with(place + 1, Line::default);
+        }
+        &mut self.lines[place]
     }
 }
