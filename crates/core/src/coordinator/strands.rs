@@ -70,6 +70,11 @@ impl Coordinator {
         };
         if self.classes.get(class).mixed.is_none() {
             self.ready.push(strand, order, job);
+            // Behind the head of a class that is in line already, nothing else changes; where there are limits, it may.
+            let class = self.classes.get(class);
+            if !class.flows && class.lined_up.is_some_and(|head| head < order) {
+                return;
+            }
         } else {
             let before = self.ready.lane_head(strand, order.priority).map(|(order, _)| order);
             self.ready.push(strand, order, job);
