@@ -395,9 +395,10 @@ impl Coordinator {
         out.push(self.job_event(job, state, at));
         let entry = self.drop_job(job);
         let key = &self.classes.get(entry.class).key;
-        self.counters.sub(&key.queue, &key.kind, entry.counted, 1);
         if kept {
-            self.counters.add(&key.queue, &key.kind, state, 1);
+            self.counters.shift(&key.queue, &key.kind, entry.counted, state);
+        } else {
+            self.counters.sub(&key.queue, &key.kind, entry.counted, 1);
         }
         self.progress.remove(&entry.id);
         self.dependencies.forget(entry.id);
