@@ -85,7 +85,9 @@ impl Coordinator {
     pub(crate) fn give(&mut self, now: Now, given: Given, out: &mut Vec<Output>) {
         for (worker, jobs) in given {
             let joint = |(job, _): &(u32, u16)| self.jobs.get(*job).provisional;
-            let (provisional, ordinary): (Vec<_>, Vec<_>) = jobs.into_iter().partition(joint);
+            // Few passes have any provisional ones, and most of those have nothing else.
+            let (provisional, ordinary): (Vec<_>, Vec<_>) =
+                if jobs.iter().any(joint) { jobs.into_iter().partition(joint) } else { (Vec::new(), jobs) };
             for (jobs, joint) in [(ordinary, false), (provisional, true)] {
                 for chunk in jobs.chunks(limits::ASSIGN_LEASES) {
                     self.assign(now, worker, chunk, joint, out);
