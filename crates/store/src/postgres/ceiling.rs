@@ -70,8 +70,10 @@ pub async fn ceiling(
     let statements = [sql::COPY_JOBS, sql::MAKE_DAYS, sql::MOVE_JOBS, sql::WAL_POSITION, sql::LARGEST_ID];
     let connection = connector.writer(&statements).await?;
     let measuring = async {
-        // What guards the writer against wrong beliefs about a table costs something, and a ceiling has no need of it.
-        connection.client.batch_execute("SET enable_indexscan = on; SET enable_indexonlyscan = on").await?;
+        // What guards the writer against wrong beliefs about a table costs something, and a ceiling has no need of it. Without
+        // hash joins it cannot walk an index either: each row is found by its key.
+        let settings = "SET enable_indexscan = on; SET enable_indexonlyscan = on; SET enable_hashjoin = off";
+        connection.client.batch_execute(settings).await?;
         if one(&connection, sql::LARGEST_ID, vec![]).await?.try_get::<_, Option<&str>>(0)?.is_some() {
             return Err(Failure::Refused(StoreError::Failed(
                 "the ceiling is measured in a database without jobs, and this one has some".into(),

@@ -27,11 +27,12 @@ const OLDEST_SERVER: i32 = 130_000;
 /// Settings of a connection that writes. Its statements find rows by their keys, whatever the planner believes about the
 /// size of a table: a plan made while it was empty must not be a scan when it is not. An index can be walked from end to end,
 /// too, and that is what looks best for a table that was empty when it was last analysed: each job that is there, against each of the batch.
-/// What goes by bitmaps cannot be without a condition. A transaction whose client is
+/// What goes by bitmaps cannot be without a condition. So a hash join is only ever one of rows that were found by their keys, or
+/// given; without it those would be compared each with each. A transaction whose client is
 /// silent must not hold its locks for long, nor wait for ever for those of others.
 pub(super) const WRITER: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
-    SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_hashjoin = off; \
-    SET enable_mergejoin = off; SET jit = off; SET idle_in_transaction_session_timeout = '5s'; \
+    SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_mergejoin = off; \
+    SET jit = off; SET idle_in_transaction_session_timeout = '5s'; \
     SET lock_timeout = '8s'; SET statement_timeout = '30s'; SET search_path = ''";
 /// Settings of a connection for the election, and for administration.
 const PLAIN: &str = "SET idle_in_transaction_session_timeout = '5s'; SET search_path = ''";

@@ -366,16 +366,16 @@ impl<'b> Segment<'b> {
             sql::END_DEAD_JOBS,
             vec![
                 column(dead, |(job, ..)| job.uuid()),
-                column(dead, |_| codec::state_code(State::Dead)),
                 column(dead, |(_, at, _)| at.0),
-                column(dead, |_| None::<i32>),
-                column(dead, |_| None::<i32>),
-                column(dead, |_| None::<i32>),
-                column(dead, |_| None::<Vec<u8>>),
-                column(dead, |_| None::<Vec<u8>>),
-                column(dead, |_| None::<Vec<u8>>),
+                param(Vec::<Vec<u8>>::new()),
+                param(Vec::<Vec<u8>>::new()),
+                column(dead, |_| codec::state_code(State::Dead)),
+                param(Vec::<i32>::new()),
+                param(Vec::<i32>::new()),
+                param(Vec::<i32>::new()),
+                param(Vec::<Vec<u8>>::new()),
                 column(dead, |(.., reason)| reason.as_bytes()),
-                column(dead, |_| false),
+                column(dead, |_| true),
                 count(dead.len()),
             ],
         )?;
@@ -413,16 +413,18 @@ fn write_ended<'b>(pipeline: &mut Pipeline<'b>, sql: Sql, mut ended: Vec<Ended<'
         sql,
         vec![
             column(&ended, |ended| ended.job.uuid()),
-            column(&ended, |ended| codec::state_code(ended.end.state)),
             column(&ended, |ended| ended.end.at.0),
-            column(&ended, |ended| standing(ended).map(|standing| standing.attempt.cast_signed())),
-            column(&ended, |ended| standing(ended).map(|standing| standing.burnt.cast_signed())),
-            column(&ended, |ended| standing(ended).map(|standing| standing.lost.cast_signed())),
-            column(&ended, |ended| ended.last.as_ref().and_then(|last| last.fence).map(codec::fence_key)),
             param(records),
             column(&ended, |ended| ended.end.result.as_deref().map(str::as_bytes)),
-            column(&ended, |ended| ended.end.reason.as_deref().map(str::as_bytes)),
-            column(&ended, |ended| ended.last.is_some()),
+            unusual(&ended, codec::state_code(State::Succeeded), |ended| codec::state_code(ended.end.state)),
+            unusual(&ended, Some(1), |ended| standing(ended).map(|standing| standing.attempt.cast_signed())),
+            unusual(&ended, Some(1), |ended| standing(ended).map(|standing| standing.burnt.cast_signed())),
+            unusual(&ended, Some(0), |ended| standing(ended).map(|standing| standing.lost.cast_signed())),
+            unusual(&ended, None, |ended| {
+                ended.last.as_ref().and_then(|last| last.fence).map(codec::fence_key)
+            }),
+            unusual(&ended, None, |ended| ended.end.reason.as_deref().map(str::as_bytes)),
+            unusual(&ended, false, |ended| ended.last.is_none()),
             count(ended.len()),
         ],
     )?;
@@ -451,6 +453,15 @@ where
     V: tokio_postgres::types::ToSql + Sync + Send + 'p,
 {
     param(rows.iter().map(value).collect::<Vec<V>>())
+}
+
+/// The same, but empty if each has the usual value: the statement takes that for granted.
+fn unusual<'p, T, V>(rows: &[T], usual: V, value: impl Fn(&T) -> V) -> Param<'p>
+where
+    V: tokio_postgres::types::ToSql + PartialEq + Sync + Send + 'p,
+{
+    let values: Vec<V> = rows.iter().map(value).collect();
+    param(if values.iter().all(|value| *value == usual) { Vec::new() } else { values })
 }
 
 /// Whether the payload sits in the row of its job.
