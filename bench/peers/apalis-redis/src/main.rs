@@ -55,12 +55,12 @@ impl Peer for Apalis {
         let backend = self.storage(0).poll_with_interval(POLL);
         let worker =
             WorkerBuilder::new("bench").backend(backend).data(handle).parallelize(tokio::spawn).build(noop);
-        tokio::spawn(async {
+        let running = tokio::spawn(worker.run());
+        tokio::spawn(async move {
             // It ends at the first error of Redis, and would leave nothing but jobs that nobody runs.
-            if let Err(error) = worker.run().await {
-                eprintln!("the worker ended: {error}");
-                std::process::exit(1);
-            }
+            let ended = running.await;
+            eprintln!("the worker ended: {ended:?}");
+            std::process::exit(1);
         });
         Ok(Box::pin(async { Ok(()) }))
     }
