@@ -17,10 +17,11 @@ WITH gone AS (
            CASE WHEN e.unleased THEN g.last_fence ELSE e.last_fence END,
            g.unique_key, g.tags, g.options, g.payload, e.result, e.reason, e.last_attempt
     FROM gone g
-    JOIN unnest($1::uuid[], $2::bigint[], $3::bytea[], $4::bytea[], $5::smallint[], $6::integer[], $7::integer[],
+    FULL JOIN unnest($1::uuid[], $2::bigint[], $3::bytea[], $4::bytea[], $5::smallint[], $6::integer[], $7::integer[],
                 $8::integer[], $9::bytea[], $10::bytea[], $11::boolean[])
       AS e (id, finished_at, last_attempt, result, state, attempt, burnt, lost, last_fence, reason, unleased)
       ON e.id = g.id
+    WHERE coalesce(e.id = g.id, false)
     RETURNING finished_at, state, queue, kind, unique_key, unique_for, reason
 ), sums AS MATERIALIZED (
     SELECT finished_at / 86400000000 AS day, state, queue, kind, count(*) AS count, count(unique_key) AS keys

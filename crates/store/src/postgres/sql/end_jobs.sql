@@ -4,7 +4,8 @@
 --
 -- Most jobs succeed at their first attempt, and arrays have to be unpacked: these seven cost a tenth of the statement. So of
 -- $5 to $11 each is empty where it would say that of every job. The live rows are found all at once, in the order of their
--- pages, and then joined by hashing: looking for them one by one costs more. What is kept is gone through once for its
+-- pages, and then joined by hashing: looking for them one by one costs more, and comparing each with each, which looks cheap where few
+-- are expected, cannot make a full join. What is kept is gone through once for its
 -- counters, and again only if there is a unique key among it. An id that is named twice, or is not live, leaves `gone` short.
 WITH gone AS (
     DELETE FROM ganger.job WHERE id = ANY ($1::uuid[])
@@ -22,10 +23,11 @@ WITH gone AS (
            CASE WHEN e.unleased THEN g.last_fence ELSE e.last_fence END,
            g.unique_key, g.tags, g.options, g.payload, e.result, e.reason, e.last_attempt
     FROM gone g
-    JOIN unnest($1::uuid[], $2::bigint[], $3::bytea[], $4::bytea[], $5::smallint[], $6::integer[], $7::integer[],
+    FULL JOIN unnest($1::uuid[], $2::bigint[], $3::bytea[], $4::bytea[], $5::smallint[], $6::integer[], $7::integer[],
                 $8::integer[], $9::bytea[], $10::bytea[], $11::boolean[])
       AS e (id, finished_at, last_attempt, result, state, attempt, burnt, lost, last_fence, reason, unleased)
       ON e.id = g.id
+    WHERE coalesce(e.id = g.id, false)
     RETURNING finished_at, state, queue, kind, unique_key, unique_for
 ), sums AS MATERIALIZED (
     SELECT finished_at / 86400000000 AS day, state, queue, kind, count(*) AS count, count(unique_key) AS keys

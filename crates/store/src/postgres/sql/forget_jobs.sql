@@ -1,12 +1,13 @@
 -- Jobs that end and are not to be kept, with everything beside their rows. A unique key is held as if they were
 -- kept. All rows of a table are found at once, by the list of ids, which is cheaper than one by one; if one of the jobs is not
--- live, none of this happens.
+-- live, none of this happens. The full join is for the planner, as in end_jobs.
 WITH gone AS (
     DELETE FROM ganger.job WHERE id = ANY ($1::uuid[])
     RETURNING id, kind, unique_key, unique_for
 ), ended AS MATERIALIZED (
     SELECT g.kind, g.unique_key, g.unique_for, e.holds, e.finished_at
-    FROM gone g JOIN unnest($1::uuid[], $2::boolean[], $3::bigint[]) AS e (id, holds, finished_at) ON e.id = g.id
+    FROM gone g FULL JOIN unnest($1::uuid[], $2::boolean[], $3::bigint[]) AS e (id, holds, finished_at) ON e.id = g.id
+    WHERE coalesce(e.id = g.id, false)
 ), held AS (
     UPDATE ganger.unique_key u SET until = n.finished_at + n.unique_for
     FROM ended n
