@@ -53,12 +53,16 @@ impl Ganger {
 }
 
 fn job(payload: &Payload) -> String {
-    static BUFFERED: LazyLock<bool> = LazyLock::new(|| is("BENCH_DURABILITY", "buffered"));
-    let durability = if *BUFFERED { "\"durability\":\"buffered\"," } else { "" };
     format!(
-        "{{\"kind\":\"bench.noop\",\"queue\":\"{QUEUE}\",{durability}\"payload\":{{\"n\":{},\"p\":\"{}\"}}}}",
+        "\"kind\":\"bench.noop\",\"queue\":\"{QUEUE}\",\"payload\":{{\"n\":{},\"p\":\"{}\"}}",
         payload.n, payload.p
     )
+}
+
+/// What a request says besides its jobs.
+fn durability() -> &'static str {
+    static BUFFERED: LazyLock<bool> = LazyLock::new(|| is("BENCH_DURABILITY", "buffered"));
+    if *BUFFERED { "\"durability\":\"buffered\"," } else { "" }
 }
 
 fn is(setting: &str, wanted: &str) -> bool {
@@ -81,8 +85,8 @@ impl Peer for Ganger {
     }
 
     async fn send_many(&self, client: usize, payloads: Vec<Payload>) -> anyhow::Result<()> {
-        let jobs: Vec<String> = payloads.iter().map(job).collect();
-        let body = format!("{{\"jobs\":[{}]}}", jobs.join(","));
+        let jobs: Vec<String> = payloads.iter().map(|payload| format!("{{{}}}", job(payload))).collect();
+        let body = format!("{{{}\"jobs\":[{}]}}", durability(), jobs.join(","));
         let answer = self.clients[client].post("/v1/jobs:batch", key(), body).await?;
         let created = serde_json::from_slice::<Batch>(&answer)?.summary.created;
         let told = || String::from_utf8_lossy(&answer[..answer.len().min(500)]).into_owned();
@@ -91,7 +95,7 @@ impl Peer for Ganger {
     }
 
     async fn send(&self, client: usize, payload: Payload) -> anyhow::Result<()> {
-        self.clients[client].post("/v1/jobs", key(), job(&payload)).await?;
+        self.clients[client].post("/v1/jobs", key(), format!("{{{}{}}}", durability(), job(&payload))).await?;
         Ok(())
     }
 
