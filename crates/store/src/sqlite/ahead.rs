@@ -5,7 +5,8 @@
 //! nothing but themselves; until then, after each start, it is lengthened here by many commits at once.
 //!
 //! What lies behind the last commit is never read as one: zeros have no checksum that fits. They are appended, so that whatever
-//! somebody else wrote meanwhile stays.
+//! somebody else wrote meanwhile stays; and never behind a commit that failed, for it may have left a part of a page that zeros would
+//! complete.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -33,7 +34,7 @@ impl Ahead {
         Ahead { enough, length: 0 }
     }
 
-    /// Called between transactions, with the length that the log has now. It grows beyond what is known only if there was no room.
+    /// Called after a commit that succeeded, with the length that the log has now. It grows beyond what is known only if there was no room.
     pub(super) fn after_commit(&mut self, log: &Path, length: u64) {
         let grown = length.saturating_sub(self.length);
         self.length = length;

@@ -48,11 +48,14 @@ impl Checkpoints {
         }
     }
 
-    /// Called between transactions. The log file keeps its size until the first commit after it started over.
-    pub(super) fn after_commit(&mut self, conn: &Connection) {
+    /// Called between transactions, and told whether the last one was written. The log file keeps its size until the first commit after
+    /// it started over.
+    pub(super) fn after_commit(&mut self, conn: &Connection, written: bool) {
         let size = dir::size(&self.log);
         if size < self.due {
-            self.ahead.after_commit(&self.log, size);
+            if written {
+                self.ahead.after_commit(&self.log, size);
+            }
             self.due = self.due.min(size.max(self.bound - self.step) + self.step);
             return;
         }
@@ -82,6 +85,23 @@ mod tests {
         conn.execute("INSERT INTO t VALUES (zeroblob(300000))", []).unwrap();
     }
 
+    /// It may have left a part of a page at the end of the log.
+    #[test]
+    fn nothing_is_written_behind_a_commit_that_failed() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("test.db");
+        std::fs::write(&database, []).unwrap();
+        let conn = connection::writer(&database).unwrap();
+        conn.execute_batch("CREATE TABLE t (x)").unwrap();
+        let log = dir::beside(&database, "-wal");
+        let mut checkpoints = Checkpoints::new(&database);
+        for (written, grows) in [(false, false), (true, true)] {
+            let size = dir::size(&log);
+            checkpoints.after_commit(&conn, written);
+            assert_eq!(dir::size(&log) > size, grows);
+        }
+    }
+
     /// A long read holds the log; once it is over, the log starts over and its file shrinks.
     #[test]
     fn a_log_that_a_reader_held_is_shortened_once_it_lets_go() {
@@ -99,19 +119,19 @@ mod tests {
         let _: i64 = snapshot.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap();
         for _ in 0..10 {
             fill(&conn);
-            checkpoints.after_commit(&conn);
+            checkpoints.after_commit(&conn, true);
         }
         assert!(dir::size(&log) > 2 << 20);
         snapshot.finish().unwrap();
         let held = dir::size(&log);
         for _ in 0..4 {
             fill(&conn);
-            checkpoints.after_commit(&conn);
+            checkpoints.after_commit(&conn, true);
         }
         assert!(dir::size(&log) < held / 2, "{} of {held}", dir::size(&log));
         for _ in 0..20 {
             fill(&conn);
-            checkpoints.after_commit(&conn);
+            checkpoints.after_commit(&conn, true);
             assert!(dir::size(&log) < 2 << 20);
         }
     }

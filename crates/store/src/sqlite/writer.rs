@@ -127,8 +127,9 @@ fn run(
                 };
                 let committed = committed.map_err(|error| still_unknown(error, doubtful.is_some()));
                 doubtful = matches!(committed, Err(CommitError::Unknown(_))).then_some(this);
+                let written = committed.is_ok();
                 let _ = reply.send(committed);
-                checkpoints.after_commit(conn);
+                checkpoints.after_commit(conn, written);
             }
             Request::LimitPages { pages, reply } => {
                 let limited = conn
