@@ -20,7 +20,7 @@ struct Line {
 /// All lines, and which of them have news.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
-    /// By the numbers of their groups, which are few and used again.
+    /// By the numbers of their groups: one for each sort of worker that there ever was.
     lines: Vec<Line>,
     dirty: BTreeSet<GroupId>,
 }
