@@ -1,8 +1,11 @@
 //! Payloads on their way to workers.
 //!
-//! The coordinator never sees a payload. Fresh ones are kept here, up to a number of bytes, from the
+//! The coordinator never sees a payload. Some are kept here, up to a number of bytes, from the
 //! commit of their submission until they are handed on to a worker; the others, and those of a lease that is
 //! told again, are read from the store, one call for a whole assignment.
+//!
+//! Which are kept: where a worker is free, the job that came last runs at once; where none is, the one that came first is next. So the
+//! last ones are, and of those before them the first. What is in between gives way.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -20,8 +23,10 @@ use ganger_store::{Store, StoreError};
 
 use crate::waiters::ends;
 
-/// Bytes of fresh payloads that are kept.
-pub const CACHE_BYTES: usize = 64 << 20;
+/// Bytes of payloads that came last.
+pub const LATEST_BYTES: usize = 16 << 20;
+/// Bytes of payloads that came first, of those that are not the last any more.
+pub const FIRST_BYTES: usize = 48 << 20;
 /// What an entry costs besides its texts.
 const ENTRY_BYTES: usize = 128;
 /// What a trace context costs, about, here and on the wire.
@@ -30,7 +35,7 @@ pub(crate) const TRACE_BYTES: usize = 128;
 /// Finds the payload of a lease.
 pub struct Payloads {
     store: Arc<dyn Store>,
-    fresh: Mutex<Fresh>,
+    kept: Mutex<Kept>,
     /// Some live job carries a trace context, so a look into the store must ask for that too.
     traced: AtomicBool,
 }
@@ -65,8 +70,14 @@ impl Carried {
     }
 }
 
-#[derive(Default)]
-struct Fresh {
+/// The payloads that are kept.
+struct Kept {
+    latest: Share,
+    first: Share,
+}
+
+/// Payloads up to a number of bytes.
+struct Share {
     bytes: usize,
     limit: usize,
     /// Ids begin with the time of their making, so the first is the oldest.
@@ -74,11 +85,11 @@ struct Fresh {
 }
 
 impl Payloads {
-    /// Nothing is fresh yet.
+    /// Nothing is kept yet.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Payloads {
-        let fresh = Mutex::new(Fresh { limit: CACHE_BYTES, ..Fresh::default() });
-        Payloads { store, fresh, traced: AtomicBool::new(false) }
+        let kept = Mutex::new(Kept::new(LATEST_BYTES, FIRST_BYTES));
+        Payloads { store, kept, traced: AtomicBool::new(false) }
     }
 
     /// A leader begins with these jobs.
@@ -92,14 +103,14 @@ impl Payloads {
     pub fn submitted(&self, batch: &Batch, applied: &[Applied]) {
         for (change, applied) in batch.changes.iter().zip(applied) {
             let (Change::Submit(submission), intakes) = (change, applied.intakes()) else { continue };
-            let mut fresh = self.fresh();
+            let mut kept = self.kept();
             for (job, intake) in submission.jobs.iter().zip(intakes) {
                 if *intake == Intake::Created(job.id) {
                     let trace = Carried::of(&job.spec.options, job.created_at);
                     if trace.is_some() {
                         self.traced.store(true, Ordering::Relaxed);
                     }
-                    fresh.insert(job.id, Entry { payload: job.spec.payload.clone(), trace });
+                    kept.insert(job.id, Entry { payload: job.spec.payload.clone(), trace });
                 }
             }
         }
@@ -107,9 +118,9 @@ impl Payloads {
 
     /// A batch is durable: what ended in it needs its payload no more.
     pub fn ended(&self, batch: &Batch, applied: &[Applied]) {
-        let mut fresh = self.fresh();
+        let mut kept = self.kept();
         for (job, _) in ends(batch, applied) {
-            fresh.remove(job);
+            kept.remove(job);
         }
     }
 
@@ -119,11 +130,11 @@ impl Payloads {
     /// # Errors
     /// The assignment itself, for [`Payloads::read`].
     pub fn at_hand(&self, works: Vec<Work>, now: Wall) -> Result<Vec<Parcel>, Vec<Work>> {
-        let mut fresh = self.fresh();
-        if works.iter().any(|work| !fresh.entries.contains_key(&work.job)) {
+        let mut kept = self.kept();
+        if works.iter().any(|work| !kept.contains(work.job)) {
             return Err(works);
         }
-        let found = |work: Work| fresh.remove(work.job).map(|entry| entry.parcel(work, now));
+        let found = |work: Work| kept.remove(work.job).map(|entry| entry.parcel(work, now));
         Ok(works.into_iter().filter_map(found).collect())
     }
 
@@ -133,8 +144,8 @@ impl Payloads {
     /// The store cannot be read now.
     pub async fn read(&self, works: &[Work], now: Wall) -> Result<Found, StoreError> {
         let mut entries: Vec<Option<Entry>> = {
-            let mut fresh = self.fresh();
-            works.iter().map(|work| fresh.remove(work.job)).collect()
+            let mut kept = self.kept();
+            works.iter().map(|work| kept.remove(work.job)).collect()
         };
         let missing: Vec<JobId> =
             works.iter().zip(&entries).filter(|(_, e)| e.is_none()).map(|(work, _)| work.job).collect();
@@ -171,9 +182,9 @@ impl Payloads {
         Ok(ids.iter().zip(payloads).filter_map(|(id, p)| Some((*id, entry(p?)))).collect())
     }
 
-    fn fresh(&self) -> MutexGuard<'_, Fresh> {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
         // A panic while the lock is held could at worst leave the sum of bytes wrong by one entry.
-        self.fresh.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -191,15 +202,36 @@ impl Entry {
     }
 }
 
-impl Fresh {
+impl Kept {
+    fn new(latest: usize, first: usize) -> Kept {
+        let share = |limit| Share { bytes: 0, limit, entries: BTreeMap::new() };
+        Kept { latest: share(latest), first: share(first) }
+    }
+
+    fn contains(&self, job: JobId) -> bool {
+        self.latest.entries.contains_key(&job) || self.first.entries.contains_key(&job)
+    }
+
+    fn insert(&mut self, job: JobId, entry: Entry) {
+        self.latest.insert(job, entry);
+        while self.latest.bytes > self.latest.limit {
+            let Some((job, entry)) = self.latest.pop_oldest() else { break };
+            if self.first.bytes + entry.bytes() <= self.first.limit {
+                self.first.insert(job, entry);
+            }
+        }
+    }
+
+    fn remove(&mut self, job: JobId) -> Option<Entry> {
+        self.latest.remove(job).or_else(|| self.first.remove(job))
+    }
+}
+
+impl Share {
     fn insert(&mut self, job: JobId, entry: Entry) {
         self.bytes += entry.bytes();
         if let Some(old) = self.entries.insert(job, entry) {
             self.bytes -= old.bytes();
-        }
-        while self.bytes > self.limit {
-            let Some((_, oldest)) = self.entries.pop_first() else { break };
-            self.bytes -= oldest.bytes();
         }
     }
 
@@ -208,12 +240,19 @@ impl Fresh {
         self.bytes -= entry.bytes();
         Some(entry)
     }
+
+    fn pop_oldest(&mut self) -> Option<(JobId, Entry)> {
+        let (job, entry) = self.entries.pop_first()?;
+        self.bytes -= entry.bytes();
+        Some((job, entry))
+    }
 }
 
 impl fmt::Debug for Payloads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fresh = self.fresh();
-        f.debug_struct("Payloads").field("jobs", &fresh.entries.len()).field("bytes", &fresh.bytes).finish()
+        let Kept { latest, first } = &*self.kept();
+        let jobs = latest.entries.len() + first.entries.len();
+        f.debug_struct("Payloads").field("jobs", &jobs).field("bytes", &(latest.bytes + first.bytes)).finish()
     }
 }
 
@@ -229,38 +268,49 @@ mod tests {
         Entry { payload: "x".repeat(bytes - ENTRY_BYTES), trace: None }
     }
 
-    fn fresh(limit: usize) -> Fresh {
-        Fresh { limit, ..Fresh::default() }
+    /// Which of so many jobs are kept.
+    fn numbers(kept: &Kept, jobs: u64) -> Vec<u64> {
+        (0..jobs).filter(|n| kept.contains(job(*n))).collect()
     }
 
+    /// The last ones may run at once, the first ones are next; what is between them gives way, at the bound and not before.
     #[test]
-    fn the_oldest_payload_gives_way_at_the_bound_and_not_before() {
-        let mut fresh = fresh(3_000);
-        for n in 0..3 {
-            fresh.insert(job(n), entry(1_000));
+    fn the_last_payloads_are_kept_and_the_first_of_those_before() {
+        let mut kept = Kept::new(2_000, 3_000);
+        for n in 0..5 {
+            kept.insert(job(n), entry(1_000));
         }
-        assert_eq!((fresh.bytes, fresh.entries.len()), (3_000, 3));
-        fresh.insert(job(3), entry(1_000));
-        assert_eq!((fresh.bytes, fresh.entries.len()), (3_000, 3));
-        assert!(!fresh.entries.contains_key(&job(0)));
+        assert_eq!(numbers(&kept, 5), [0, 1, 2, 3, 4]);
+        for n in 5..10 {
+            kept.insert(job(n), entry(1_000));
+        }
+        assert_eq!(numbers(&kept, 10), [0, 1, 2, 8, 9]);
+        assert_eq!((kept.latest.bytes, kept.first.bytes), (2_000, 3_000));
     }
 
+    /// A backlog that is worked off from its front goes on to be found here.
     #[test]
     fn what_is_handed_on_leaves_its_room_to_others() {
-        let mut fresh = fresh(3_000);
-        for n in 0..10_000 {
-            fresh.insert(job(n), entry(1_000));
-            assert!(fresh.remove(job(n)).is_some());
+        let mut kept = Kept::new(1_000, 1_000);
+        kept.insert(job(0), entry(1_000));
+        kept.insert(job(1), entry(1_000));
+        assert!(kept.remove(job(0)).is_some());
+        kept.insert(job(2), entry(1_000));
+        assert_eq!(numbers(&kept, 3), [1, 2]);
+        for n in 3..10_000 {
+            kept.insert(job(n), entry(1_000));
+            assert!(kept.remove(job(n)).is_some());
         }
-        assert_eq!((fresh.bytes, fresh.entries.len()), (0, 0));
-        assert!(fresh.remove(job(1)).is_none());
+        assert!(kept.remove(job(1)).is_some() && kept.remove(job(2)).is_none());
+        assert_eq!((kept.latest.bytes, kept.first.bytes), (0, 0));
     }
 
     #[test]
     fn a_payload_larger_than_the_whole_cache_is_not_kept() {
-        let mut fresh = fresh(1_000);
-        fresh.insert(job(1), entry(500));
-        fresh.insert(job(2), entry(2_000));
-        assert_eq!((fresh.bytes, fresh.entries.len()), (0, 0));
+        let mut kept = Kept::new(1_000, 1_000);
+        kept.insert(job(1), entry(500));
+        kept.insert(job(2), entry(2_000));
+        assert_eq!(numbers(&kept, 3), [1]);
+        assert_eq!((kept.latest.bytes, kept.first.bytes), (0, 500));
     }
 }
