@@ -77,7 +77,7 @@ _NO_HISTORY = {"BENCH_RETENTION": "none"}
 # No peer remembers its answers. What it costs to do so has rows of its own.
 _KEYS = {"BENCH_KEYS": "each"}
 _ENQUEUED = {"batch": 200_000, "single": 10_000}
-# Answered by Redis, as its peers are, and in PostgreSQL a step later.
+# Answered by Redis, as its peers are, and in PostgreSQL a step later. More than the buffer holds would be taken in as durable.
 _BUFFERED = {"BENCH_DURABILITY": "buffered"}
 
 GANGER = [
@@ -85,7 +85,7 @@ GANGER = [
     _ganger("ganger-no-history", "**Ganger**, no history", "postgres", "postgres", ", retention none", _jobs(200_000, ping=None), _NO_HISTORY),
     _ganger("ganger-keys", "**Ganger**, idempotency keys", "postgres", "postgres", ", an idempotency key for each request", _ENQUEUED, _KEYS),
     _ganger("ganger-redis", "**Ganger** on PostgreSQL with Redis", "postgres+everysec", "redis", "; Redis (everysec) holds no job alone", _jobs(200_000, 200_000, 10_000)),
-    _ganger("ganger-buffered", "**Ganger**, buffered in Redis, fsync always", "postgres+always", "redis", "; durability buffered: answered by Redis (always), then in PostgreSQL", {"batch": 200_000, "single": 20_000}, _BUFFERED),
+    _ganger("ganger-buffered", "**Ganger**, buffered in Redis, fsync always", "postgres+always", "redis", "; durability buffered: answered by Redis (always), then in PostgreSQL", {"batch": 100_000, "single": 20_000}, _BUFFERED),
     _ganger("ganger-embedded", "**Ganger**, embedded, full history", "disk", "embedded", ", SQLite with synchronous=FULL", _jobs(200_000, 200_000, 20_000)),
     _ganger("ganger-embedded-keys", "**Ganger**, embedded, idempotency keys", "disk", "embedded", ", SQLite with synchronous=FULL, an idempotency key for each request", _ENQUEUED, _KEYS),
     _ganger("ganger-embedded-no-history", "**Ganger**, embedded, no history", "disk", "embedded", ", SQLite with synchronous=FULL, retention none", _jobs(200_000, ping=None), _NO_HISTORY),

@@ -18,8 +18,8 @@ use crate::command::bench::verify::{self, Expected};
 use crate::failure::Fallible;
 use crate::humane::grouped;
 
-/// Jobs that are run from the front of those that wait, unless the user says so.
-const JOBS: u64 = 50_000;
+/// Jobs that are run from the front of those that wait, unless the user says so: enough for some seconds.
+const JOBS: u64 = 200_000;
 /// The load, as a part of the rate with the fewest waiting.
 const LOAD: f64 = 0.5;
 /// Both sorts of jobs are in one queue: those that wait are of a kind that the worker at hand does not run.
