@@ -70,11 +70,7 @@ mod tests {
 
     #[test]
     fn small_commits_find_room_in_the_log_and_large_ones_make_their_own() {
-        let dir = tempfile::tempdir().unwrap();
-        let database = dir.path().join("test.db");
-        std::fs::write(&database, []).unwrap();
-        let conn = connection::writer(&database).unwrap();
-        conn.execute_batch("CREATE TABLE t (x)").unwrap();
+        let (_dir, database, conn) = connection::scratch();
         let log = dir::beside(&database, "-wal");
         let mut ahead = Ahead::until(3 << 20);
         let mut after = || {
@@ -105,11 +101,8 @@ mod tests {
     /// A process that was killed leaves its log with the room behind it.
     #[test]
     fn what_was_committed_is_found_before_the_room_and_nothing_in_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let (database, left) = (dir.path().join("test.db"), dir.path().join("left.db"));
-        std::fs::write(&database, []).unwrap();
-        let conn = connection::writer(&database).unwrap();
-        conn.execute_batch("CREATE TABLE t (x)").unwrap();
+        let (dir, database, conn) = connection::scratch();
+        let left = dir.path().join("left.db");
         let mut ahead = Ahead::until(u64::MAX);
         for _ in 0..100 {
             commit(&conn, SMALL);

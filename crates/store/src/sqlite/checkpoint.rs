@@ -88,11 +88,7 @@ mod tests {
     /// It may have left a part of a page at the end of the log.
     #[test]
     fn nothing_is_written_behind_a_commit_that_failed() {
-        let dir = tempfile::tempdir().unwrap();
-        let database = dir.path().join("test.db");
-        std::fs::write(&database, []).unwrap();
-        let conn = connection::writer(&database).unwrap();
-        conn.execute_batch("CREATE TABLE t (x)").unwrap();
+        let (_dir, database, conn) = connection::scratch();
         let log = dir::beside(&database, "-wal");
         let mut checkpoints = Checkpoints::new(&database);
         for (written, grows) in [(false, false), (true, true)] {
@@ -105,12 +101,8 @@ mod tests {
     /// A long read holds the log; once it is over, the log starts over and its file shrinks.
     #[test]
     fn a_log_that_a_reader_held_is_shortened_once_it_lets_go() {
-        let dir = tempfile::tempdir().unwrap();
-        let database = dir.path().join("test.db");
-        std::fs::write(&database, []).unwrap();
-        let conn = connection::writer(&database).unwrap();
+        let (_dir, database, conn) = connection::scratch();
         conn.pragma_update(None, "journal_size_limit", 0).unwrap();
-        conn.execute_batch("CREATE TABLE t (x)").unwrap();
         let mut checkpoints = Checkpoints::bounded(&database, 1 << 20, 1 << 19);
         let log = dir::beside(&database, "-wal");
 

@@ -96,6 +96,17 @@ fn opening(database: &Path) -> String {
     format!("cannot open the database {}", database.display())
 }
 
+/// A database of its own with a table, and the connection that writes to it.
+#[cfg(test)]
+pub(super) fn scratch() -> (tempfile::TempDir, std::path::PathBuf, Connection) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = dir.path().join("test.db");
+    std::fs::write(&database, []).unwrap();
+    let conn = writer(&database).unwrap();
+    conn.execute_batch("CREATE TABLE t (x)").unwrap();
+    (dir, database, conn)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -53,11 +53,7 @@ mod tests {
     /// The log as a killed process leaves it, larger than one chunk, while someone else reads.
     #[test]
     fn a_log_that_was_written_over_holds_what_it_held() {
-        let dir = tempfile::tempdir().unwrap();
-        let database = dir.path().join("test.db");
-        std::fs::write(&database, []).unwrap();
-        let conn = connection::writer(&database).unwrap();
-        conn.execute_batch("CREATE TABLE t (x)").unwrap();
+        let (_dir, database, conn) = connection::scratch();
         for n in 0..8 {
             conn.execute("INSERT INTO t VALUES (?1 || hex(zeroblob(200000)))", [n]).unwrap();
         }
