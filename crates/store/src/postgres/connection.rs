@@ -34,6 +34,10 @@ pub(super) const WRITER: &str = "SET plan_cache_mode = force_generic_plan; SET e
     SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_mergejoin = off; \
     SET jit = off; SET idle_in_transaction_session_timeout = '5s'; \
     SET lock_timeout = '8s'; SET statement_timeout = '30s'; SET search_path = ''";
+/// Settings of a connection that reads. It goes by indexes, too: of a day that nobody has analysed yet, and the database takes minutes to come to
+/// one that fills quickly, the planner believes that a page of a list is most of it, and scans it on every core.
+pub(super) const READER: &str =
+    "SET enable_seqscan = off; SET max_parallel_workers_per_gather = 0; SET jit = off";
 /// Settings of a connection for the election, and for administration.
 const PLAIN: &str = "SET idle_in_transaction_session_timeout = '5s'; SET search_path = ''";
 

@@ -319,3 +319,9 @@ fn danger(name: &str, setting: &str) -> Option<String> {
 pub(crate) fn writer_for_tests() -> (&'static str, Vec<(&'static str, &'static str)>) {
     (connection::WRITER, sql::WRITES.iter().map(|sql| (sql.name, sql.text)).collect())
 }
+
+/// See [`crate::testing::reader`].
+#[cfg(feature = "testing")]
+pub(crate) fn reader_for_tests() -> &'static str {
+    connection::READER
+}

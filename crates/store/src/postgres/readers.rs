@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Config, Error, IsolationLevel};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::connection::{ANSWER, CONNECT, Connector, attend};
+use super::connection::{ANSWER, CONNECT, Connector, READER, attend};
 use super::error::{Failure, plain};
 use crate::store::StoreError;
 
@@ -121,7 +121,9 @@ impl Connect for Dial {
         let (tls, config) = (self.0.clone(), config.clone());
         Box::pin(async move {
             let (client, connection) = config.connect(tls).await?;
-            Ok((client, tokio::spawn(attend(connection))))
+            let task = tokio::spawn(attend(connection));
+            client.batch_execute(READER).await?;
+            Ok((client, task))
         })
     }
 }

@@ -20,3 +20,9 @@ pub use self::redis::Redis;
 pub fn writer() -> (&'static str, Vec<(&'static str, &'static str)>) {
     crate::postgres::writer_for_tests()
 }
+
+/// The settings of a connection that reads from PostgreSQL.
+#[must_use]
+pub fn reader() -> &'static str {
+    crate::postgres::reader_for_tests()
+}

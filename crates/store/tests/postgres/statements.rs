@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use ganger_store::testing::writer;
+use ganger_store::testing::{reader, writer};
 use tokio_postgres::Client;
+use tokio_postgres::types::Type;
 
 use crate::support::{connect, fresh};
 
@@ -110,6 +111,37 @@ async fn what_writes_finds_rows_by_their_keys_in_tables_that_are_believed_to_be_
     assert!(pairs.is_empty(), "{} compare each with each\n{}", pairs.len(), pairs.join("\n"));
 }
 
+/// A day that fills quickly is analysed minutes later, and its jobs are listed meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_jobs_is_found_by_their_ids_in_tables_that_nobody_has_analysed() {
+    let (_store, url) = fresh().await;
+    let client = connect(&url).await;
+    fill(&client, 50_000).await;
+    client.batch_execute(reader()).await.unwrap();
+    let page = "SELECT array_agg(id)::text FROM (SELECT id FROM ganger.job_history LIMIT 1000) AS page";
+    let ids = format!("'{}'", client.query_one(page, &[]).await.unwrap().get::<_, String>(0));
+    let (mut pages, mut scans) = (0, Vec::new());
+    for (name, text) in statements() {
+        if writer().1.iter().any(|(of, _)| *of == name) {
+            continue;
+        }
+        let statement = client.prepare(&text).await.unwrap();
+        if statement.params() != [Type::UUID_ARRAY] {
+            continue;
+        }
+        pages += 1;
+        let plan = plan_of(&client, &name, &text, &format!("({ids})")).await;
+        // Not the whole plan: it names every id.
+        scans.extend(
+            plan.lines()
+                .filter(|line| line.contains("Seq Scan on job"))
+                .map(|line| format!("{name}: {line}")),
+        );
+    }
+    assert!(pages >= 3, "statements that read a page of jobs: {pages}");
+    assert!(scans.is_empty(), "{}", scans.join("\n"));
+}
+
 /// Whether a plan compares every row of a batch with every other, which looks cheap where few are expected. Days are few.
 fn compares_each_with_each(name: &str, plan: &str) -> bool {
     name != "list_days" && plan.contains("Join Filter:")
@@ -119,7 +151,7 @@ async fn no_statement_scans_a_table(rows: i32) {
     let (_store, url) = fresh().await;
     let client = connect(&url).await;
     fill(&client, rows).await;
-    client.batch_execute("SET plan_cache_mode = force_generic_plan").await.unwrap();
+    client.batch_execute("ANALYZE; SET plan_cache_mode = force_generic_plan").await.unwrap();
     // Each as it is planned where it is used.
     let writing = connect(&url).await;
     let (settings, written) = writer();
@@ -151,6 +183,11 @@ async fn plan(client: &Client, name: &str, text: &str) -> String {
     let statement = client.prepare(text).await.unwrap_or_else(|error| panic!("{name}: {error}"));
     let arguments = vec!["NULL"; statement.params().len()].join(", ");
     let arguments = if arguments.is_empty() { arguments } else { format!("({arguments})") };
+    plan_of(client, name, text, &arguments).await
+}
+
+/// The plan of a statement with these arguments.
+async fn plan_of(client: &Client, name: &str, text: &str, arguments: &str) -> String {
     client.batch_execute(&format!("PREPARE planned AS {text}")).await.unwrap();
     let explain = format!("EXPLAIN EXECUTE planned {arguments}");
     let lines = client.simple_query(&explain).await.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -222,5 +259,4 @@ async fn fill(client: &Client, rows: i32) {
     let groups = "INSERT INTO ganger.failure (fingerprint, count, first_at, last_at, job, kind, error)
                   SELECT n, 1, n, n, gen_random_uuid(), 'kind', 'x' FROM generate_series(0, 999) n";
     client.batch_execute(groups).await.unwrap();
-    client.batch_execute("ANALYZE").await.unwrap();
 }
