@@ -153,10 +153,8 @@ pub const PREFETCH: u16 = 1_024;
 /// Leases given to all workers of one sort together beyond their threads. What ends in the time of two commits depends on the store, not
 /// on how many workers there are; and the more leases are under way, the farther apart are the rows of those that end together.
 pub const PREFETCH_TOGETHER: usize = 4_096;
-/// Leases that a worker may be given ahead however many workers are alike, if enough jobs wait.
+/// Leases that a worker may be given ahead however many workers are alike, if its even share of the jobs is as large.
 pub const PREFETCH_EACH: usize = 64;
-/// Enough wait if what is given ahead is one in so many of them.
-pub const PREFETCH_OF_WAITING: usize = 2;
 /// Queues and kinds that have buckets of their own in one minute; the rest is counted together.
 pub const MINUTE_SERIES: usize = 500;
 /// How long the buckets of a minute are kept.

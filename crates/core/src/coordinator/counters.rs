@@ -75,7 +75,14 @@ impl Counters {
     /// Jobs of this queue and kind in this state.
     #[must_use]
     pub fn get(&self, queue: &QueueName, kind: &Kind, state: State) -> u64 {
-        self.rows.get(queue).and_then(|kinds| kinds.get(kind)).map_or(0, |row| row[state.index()])
+        self.sum(queue, kind, [state])
+    }
+
+    /// Jobs of this queue and kind in any of these states.
+    #[must_use]
+    pub fn sum<const N: usize>(&self, queue: &QueueName, kind: &Kind, states: [State; N]) -> u64 {
+        let row = self.rows.get(queue).and_then(|kinds| kinds.get(kind));
+        row.map_or(0, |row| states.iter().map(|state| row[state.index()]).sum())
     }
 
     /// Jobs of this queue, all kinds together.

@@ -28,16 +28,17 @@ pub(super) struct Portion {
 
 impl Coordinator {
     /// How many threads beyond its capacity a worker may be given of this class: up to its part of what workers like it may be
-    /// given together, or a little more where much more waits.
+    /// given together; or, of many workers, up to its even share of what there is, so that each is not sent a few at a time.
     pub(super) fn prefetch(&self, group: GroupId, class: ClassId) -> i32 {
         let most = self.prefetched_at_most(class);
         if most == 0 {
             return 0;
         }
-        let members = self.fleet.members(group).max(1);
-        let waiting = usize::try_from(self.in_line(class)).unwrap_or(usize::MAX);
-        let little = (waiting / limits::PREFETCH_OF_WAITING / members).min(limits::PREFETCH_EACH);
-        let part = (limits::PREFETCH_TOGETHER / members).max(little);
+        let mut part = limits::PREFETCH_TOGETHER / self.fleet.members(group).max(1);
+        if part < limits::PREFETCH_EACH {
+            let share = usize::try_from(self.even_share(class)).unwrap_or(usize::MAX);
+            part = part.max(share.min(limits::PREFETCH_EACH));
+        }
         most.min(i32::try_from(part).unwrap_or(i32::MAX))
     }
 
@@ -85,18 +86,22 @@ impl Coordinator {
     /// How many threads the least recently used worker may have in use before it is another one's turn: its even share of what waits and
     /// runs if the jobs are short, all that it has if every free thread will be taken anyway. Other jobs go out one by one.
     fn level(&self, id: ClassId) -> Option<u64> {
-        let class = self.classes.get(id);
-        let (queue, kind) = (&class.key.queue, &class.key.kind);
-        if self.policy(queue) != Policy::LeastRecentlyUsed {
+        if self.policy(&self.classes.get(id).key.queue) != Policy::LeastRecentlyUsed {
             return None;
         }
         if self.prefetched_at_most(id) == 0 {
             return self.takes_every_free_thread(id).then_some(u64::MAX);
         }
+        Some(self.even_share(id))
+    }
+
+    /// What each worker would get if all jobs that wait and run were dealt out evenly.
+    fn even_share(&self, id: ClassId) -> u64 {
+        let class = self.classes.get(id);
         // What is decided and not yet written counts as queued: the sum stays while jobs are handed out.
-        let jobs = [State::Queued, State::Running].map(|state| self.counters.get(queue, kind, state));
+        let jobs = self.counters.sum(&class.key.queue, &class.key.kind, [State::Queued, State::Running]);
         let members: usize = class.groups.iter().map(|group| self.fleet.members(*group)).sum();
-        Some(jobs.iter().sum::<u64>() / members.max(1) as u64)
+        jobs / members.max(1) as u64
     }
 
     /// Whether jobs of one thread wait for every free thread, and neither a limit of their queue nor keys of their own hold any back.
