@@ -64,8 +64,9 @@ struct Durable {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Commits {
     written: u64,
-    changes: Vec<Change>,
-    effects: Vec<Effect>,
+    /// What forms may be many batches, and each takes from the front.
+    changes: VecDeque<Change>,
+    effects: VecDeque<Effect>,
     /// In order. The store writes each only after the one before it.
     in_flight: VecDeque<InFlight>,
     durable: Option<Durable>,
@@ -81,8 +82,8 @@ struct Trouble {
 
 impl Commits {
     pub(crate) fn push(&mut self, change: Change, effect: Effect) {
-        self.changes.push(change);
-        self.effects.push(effect);
+        self.changes.push_back(change);
+        self.effects.push_back(effect);
     }
 
     /// Changes that wait for the next batch.
@@ -91,7 +92,7 @@ impl Commits {
     }
 
     /// The changes that wait for the next batch.
-    pub(crate) fn forming(&self) -> &[Change] {
+    pub(crate) fn forming(&self) -> &VecDeque<Change> {
         &self.changes
     }
 
@@ -121,7 +122,7 @@ impl Commits {
     pub(crate) fn take_back(&mut self, such: impl Fn(&Effect) -> bool) -> Option<Effect> {
         let place = self.effects.iter().position(such)?;
         self.changes.remove(place);
-        Some(self.effects.remove(place))
+        self.effects.remove(place)
     }
 
     /// Why nothing can be written at present.
@@ -222,7 +223,7 @@ impl Coordinator {
         let retry_at = now.mono + pause;
         self.commits.trouble = Some(Trouble { reason: reason.to_owned(), retry_at, pause });
 
-        let mut kept = (Vec::new(), Vec::new());
+        let mut kept = (VecDeque::new(), VecDeque::new());
         while let Some(failed) = self.commits.in_flight.pop_front() {
             let older = failed.batch.changes.iter().cloned().zip(failed.effects).collect();
             self.keep_or_undo(now, older, reason, &mut kept, out);
@@ -248,7 +249,7 @@ impl Coordinator {
         now: Now,
         decided: Vec<(Change, Effect)>,
         reason: &str,
-        kept: &mut (Vec<Change>, Vec<Effect>),
+        kept: &mut (VecDeque<Change>, VecDeque<Effect>),
         out: &mut Vec<Output>,
     ) {
         for (change, effect) in decided {
@@ -264,8 +265,8 @@ impl Coordinator {
                 // What it tells of did not happen.
                 None if matches!(effect, Effect::Audited) && !sabotage::active(Bug::AuditOfNothing) => {}
                 None => {
-                    kept.0.push(change);
-                    kept.1.push(effect);
+                    kept.0.push_back(change);
+                    kept.1.push_back(effect);
                 }
             }
         }

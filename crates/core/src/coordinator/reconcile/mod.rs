@@ -130,7 +130,7 @@ impl Reconciler {
 }
 
 impl Asked {
-    fn touch(&mut self, changes: &[Change]) {
+    fn touch<'c>(&mut self, changes: impl IntoIterator<Item = &'c Change>) {
         for change in changes {
             change.touches(|job| {
                 self.touched.insert(job);
