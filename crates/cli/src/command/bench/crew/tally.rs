@@ -1,6 +1,7 @@
 //! What a crew has timed: when jobs started and when their results were recorded, after the moment that was planned.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hdrhistogram::Histogram;
@@ -139,8 +140,15 @@ impl Tally {
 
 fn record(classes: &mut BTreeMap<u32, Histogram<u64>>, late: Option<(u32, u64)>) {
     let Some((class, late)) = late else { return };
-    let Ok(empty) = histogram() else { return };
-    classes.entry(class).or_insert(empty).saturating_record(late);
+    let times = match classes.entry(class) {
+        Entry::Occupied(times) => times.into_mut(),
+        // An empty one is large: it is made once.
+        Entry::Vacant(none) => match histogram() {
+            Ok(empty) => none.insert(empty),
+            Err(_) => return,
+        },
+    };
+    times.saturating_record(late);
 }
 
 fn counted(times: &Histogram<u64>) -> Counted {
