@@ -64,11 +64,19 @@ def _ceiling(found, store):
 def _line(row, store):
     cpu = row.get("cpu_seconds_per_million", {})
     each = " · ".join(summary.number(cpu[name]) for name in PROCESSES if cpu.get(name))
-    rate = row.get("jobs_per_second")
     written = row.get("store_bytes_per_job")
     commits = row.get("commits_per_job")
-    cells = [row["label"], store, summary.number(rate) if rate else "–", _times(row), each or "–", f"{commits:.2g}" if commits else "–", f"{written:,.0f}" if written else "–", _besides(row)]
+    cells = [row["label"], store, _rate(row), _times(row), each or "–", f"{commits:.2g}" if commits else "–", f"{written:,.0f}" if written else "–", _besides(row)]
     return _cells(cells)
+
+
+def _rate(row):
+    """Jobs per second; of several rounds the one in the middle, with the slowest and the fastest."""
+    if not row.get("jobs_per_second"):
+        return "–"
+    values = row.get("values", {})
+    told = [summary.number(values[name]) for name in ("slowest_per_second", "fastest_per_second") if name in values]
+    return summary.number(row["jobs_per_second"]) + (f" ({'–'.join(told)})" if told else "")
 
 
 def _cells(cells):

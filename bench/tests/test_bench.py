@@ -17,7 +17,7 @@ BENCH = Path(__file__).resolve().parent.parent
 SAMPLE = Path(__file__).resolve().parent / "sample"
 sys.path.insert(0, str(BENCH))
 
-from harness import aims, contenders, driver, installed, machine, measure, plots, results, summary, tables
+from harness import aims, contenders, driver, installed, machine, measure, own, plots, results, summary, tables
 
 
 def a_record(contender, workload, value, run=1, **more):
@@ -79,6 +79,13 @@ class TheReport(unittest.TestCase):
         for told in ("**`drain`**", "**`depth`**", "**`steady`**", "| embedded |", "| PostgreSQL |", "*raw ceiling, 320 jobs per transaction*"):
             self.assertIn(told, alone)
         self.assertIn("98% of the first row", next(line for line in alone.splitlines() if "100000 waiting | PostgreSQL" in line))
+
+    def test_of_several_rounds_the_slowest_and_the_fastest_are_told(self):
+        row = {"label": "drain", "jobs_per_second": 50_000, "values": {"slowest_per_second": 40_000, "fastest_per_second": 61_000}}
+        report = {"about": "how fast", "rows": [row, {"label": "once", "jobs_per_second": 7_000}], "took_seconds": 60}
+        told = own.section({("sqlite", "fleet"): report})
+        self.assertIn("| 50,000 (40,000–61,000) |", told)
+        self.assertIn("| 7,000 |", told)
 
     def test_a_missing_peer_is_told_with_the_reason(self):
         copy = self.folder / "sample"

@@ -46,6 +46,29 @@ impl Drained {
     }
 }
 
+/// Drains of one sort, one after the other. Machines have neighbours, and their speed changes within seconds: the one in the middle is
+/// told, with the slowest and the fastest.
+#[derive(Debug, Default)]
+pub(super) struct Drains(Vec<Drained>);
+
+impl Drains {
+    /// And this one.
+    pub(super) fn push(&mut self, drained: Drained) {
+        self.0.push(drained);
+    }
+
+    /// A row about the one in the middle.
+    pub(super) fn row(mut self, name: &str, label: impl Into<String>) -> Fallible<Row> {
+        self.0.sort_by(|one, other| one.rate().total_cmp(&other.rate()));
+        let middle = self.0.get(self.0.len().saturating_sub(1) / 2);
+        let (Some(middle), Some(slowest), Some(fastest)) = (middle, self.0.first(), self.0.last()) else {
+            return Err(wrong("nothing was drained".into()));
+        };
+        let row = middle.row(name, label).value("slowest_per_second", slowest.rate());
+        Ok(row.value("fastest_per_second", fastest.rate()))
+    }
+}
+
 /// Opens a paused queue that holds so many jobs, and waits until so many of them have ended.
 pub(super) async fn drain(stage: &Stage<'_>, queue: &str, held: u64, wanted: u64) -> Fallible<Drained> {
     let before = stage.spent().await?;
@@ -91,5 +114,25 @@ pub(super) async fn until(
             return Err(wrong(format!("{seen} of {jobs} jobs of {queue} {what}, and no more for {STUCK:?}")));
         }
         tokio::time::sleep(LOOK).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drain_in_the_middle_is_told_with_the_slowest_and_the_fastest() {
+        let mut drains = Drains::default();
+        for seconds in [4, 1, 2] {
+            drains.push(Drained { jobs: 1_000, took: Duration::from_secs(seconds), spent: Spent::default() });
+        }
+        let row = drains.row("drain", "drain").unwrap();
+        assert_eq!(row.rate(), 500.0);
+        assert_eq!(
+            (&row.values["slowest_per_second"], &row.values["fastest_per_second"]),
+            (&250.0.into(), &1_000.0.into())
+        );
+        assert!(Drains::default().row("drain", "drain").is_err());
     }
 }

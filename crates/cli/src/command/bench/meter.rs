@@ -13,7 +13,7 @@ const COMMITS: &str = "ganger_store_commit_seconds_count ";
 const COMMIT_SECONDS: &str = "ganger_store_commit_seconds_sum ";
 
 /// What was spent, so far or between two looks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Spent {
     /// CPU seconds by process.
     pub(super) cpu: BTreeMap<String, f64>,

@@ -15,7 +15,8 @@ pub(super) struct Sizes {
     /// Threads of the worker
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: u16,
-    /// How often to enqueue and drain, each time beside the raw ceiling. The median is told: neighbours pass
+    /// How often to enqueue and drain, each time beside the raw ceiling; `depth` and `fleet` three times at the most.
+    /// The median is told: neighbours pass
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(super) rounds: u16,
     /// Jobs to enqueue one by one; ten, a hundred and a thousand at a time it is 5, 10 and 20 times as many
@@ -56,7 +57,15 @@ pub(super) enum Kept {
     None,
 }
 
+/// Most rounds of a workload that drains at several levels.
+const ROUNDS_PER_LEVEL: u16 = 3;
+
 impl Sizes {
+    /// How often to drain at each of several levels.
+    pub(super) fn rounds_per_level(&self) -> u16 {
+        self.rounds.min(ROUNDS_PER_LEVEL)
+    }
+
     /// How many jobs, if the user did not say.
     pub(super) fn jobs(&self, default: u64) -> u64 {
         self.jobs.unwrap_or(default)

@@ -8,7 +8,7 @@ use ganger_core::JobId;
 use super::steady::Steady;
 use crate::command::bench::crew::{Crew, LATER, Orders, TIMED, Timed};
 use crate::command::bench::door::Wanted;
-use crate::command::bench::drain::{self, Drained};
+use crate::command::bench::drain::{self, Drained, Drains};
 use crate::command::bench::intake;
 use crate::command::bench::open_loop::Offer;
 use crate::command::bench::report::{Measured, Row};
@@ -37,16 +37,15 @@ pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
         let half = stage.resident();
         fill(stage, waiting, &mut ids).await?;
         measured.rows.push(memory(stage, waiting, half));
-        fill(stage, waiting + jobs, &mut ids).await?;
-        let drained = from_the_front(stage, jobs).await?;
-        rates.push(drained.rate());
-        let share = drained.rate() / rates[0].max(1.0);
-        measured.rows.push(
-            drained
-                .row("drain_at_depth", format!("drain, {} waiting behind", grouped(waiting)))
-                .param("waiting", waiting)
-                .value("share_of_first", share),
-        );
+        let mut drains = Drains::default();
+        for _ in 0..stage.sizes.rounds_per_level() {
+            fill(stage, waiting + jobs, &mut ids).await?;
+            drains.push(from_the_front(stage, jobs).await?);
+        }
+        let row = drains.row("drain_at_depth", format!("drain, {} waiting behind", grouped(waiting)))?;
+        rates.push(row.rate());
+        let share = row.rate() / rates[0].max(1.0);
+        measured.rows.push(row.param("waiting", waiting).value("share_of_first", share));
         let per_second = stage.sizes.rate.map_or(rates[0] * LOAD, |rate| rate as f64);
         let mut crew = Crew::start(stage, &Orders::light(stage, 1, stage.sizes.threads, TIMED)).await?;
         let steady = Steady::run(stage, &mut crew, QUEUE, Offer { per_second, lasts }).await?;
@@ -65,6 +64,7 @@ pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
     }
     measured.settings = Settings::default()
         .with("jobs", jobs)
+        .with("rounds", stage.sizes.rounds_per_level())
         .with("waiting", stage.sizes.waiting())
         .with("seconds", stage.sizes.seconds)
         .with("threads", stage.sizes.threads);

@@ -5,11 +5,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::clock::Stopwatch;
 use crate::command::bench::crew::{Crew, Orders, TIMED, Timed};
 use crate::command::bench::door::Wanted;
+use crate::command::bench::drain::{self, Drains};
+use crate::command::bench::intake;
 use crate::command::bench::report::{Measured, Row};
 use crate::command::bench::sizes::Settings;
 use crate::command::bench::stage::Stage;
 use crate::command::bench::verify::{self, Expected};
-use crate::command::bench::{drain, intake};
 use crate::failure::{Failure, Fallible};
 use crate::humane::grouped;
 
@@ -69,21 +70,25 @@ pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
     }
     measured.settings = Settings::default()
         .with("jobs", jobs)
+        .with("rounds", stage.sizes.rounds_per_level())
         .with("workers", stage.sizes.workers())
         .with("threads", THREADS);
     Ok(measured)
 }
 
 async fn drained(stage: &Stage<'_>, workers: u64, jobs: u64, measured: &mut Measured) -> Fallible<Row> {
-    let queue = format!("bench.fleet.{workers}");
-    stage.pause(&queue, true).await?;
-    let payload = Timed { at: 0, class: 0, ms: 0 }.payload();
-    let wanted = Wanted { kind: TIMED, queue: queue.clone(), payload, ..Wanted::default() };
-    let came = intake::fill(stage, 0..jobs, |_| wanted.clone()).await?;
-    let drained = drain::drain(stage, &queue, jobs, jobs).await?;
-    let ids = came.ids.into_iter().map(|(_, id)| id);
-    measured.looked_up(verify::all(stage, &queue, Expected::once(ids)).await?);
-    Ok(drained.row("fleet", format!("drain, {} workers of {THREADS} threads", grouped(workers))))
+    let mut drains = Drains::default();
+    for round in 0..stage.sizes.rounds_per_level() {
+        let queue = format!("bench.fleet.{workers}.{round}");
+        stage.pause(&queue, true).await?;
+        let payload = Timed { at: 0, class: 0, ms: 0 }.payload();
+        let wanted = Wanted { kind: TIMED, queue: queue.clone(), payload, ..Wanted::default() };
+        let came = intake::fill(stage, 0..jobs, |_| wanted.clone()).await?;
+        drains.push(drain::drain(stage, &queue, jobs, jobs).await?);
+        let ids = came.ids.into_iter().map(|(_, id)| id);
+        measured.looked_up(verify::all(stage, &queue, Expected::once(ids)).await?);
+    }
+    drains.row("fleet", format!("drain, {} workers of {THREADS} threads", grouped(workers)))
 }
 
 /// Whether so many connections can be opened here. Those that the user did not ask for are left out, and it is said.
