@@ -18,7 +18,7 @@ use super::{options, readers, row};
 use crate::leased::Leased;
 use crate::read::{ListQuery, Page, PageBuilder, StoredJob};
 
-/// Rows of the first piece of a source; each further one is twice as long, up to the most.
+/// Rows of the first piece of a source, or a page if that is more; each further one is twice as long, up to the most.
 const FIRST_PIECE: usize = 64;
 const LARGEST_PIECE: usize = 8_192;
 /// Jobs about which a filter is asked at a time.
@@ -110,7 +110,8 @@ fn sources(wanted: &ListQuery, leased: &Leased) -> Vec<Source> {
         live,
         among,
         before,
-        piece: FIRST_PIECE,
+        // With one more, which tells whether there is a next page.
+        piece: FIRST_PIECE.max(wanted.page_rows() + 1),
         rows: VecDeque::new(),
         over: false,
     };
