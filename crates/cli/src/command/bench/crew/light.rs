@@ -37,7 +37,7 @@ const CONNECTING: usize = 64;
 /// Messages between a worker and its connection.
 const BUFFERED: usize = 16;
 /// As workers of the SDK have them.
-const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(2);
+const KEEP_ALIVE_EVERY: Duration = Duration::from_millis(2_500);
 const KEEP_ALIVE_WITHIN: Duration = Duration::from_secs(30);
 const STREAM_WINDOW: u32 = 4 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
