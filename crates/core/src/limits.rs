@@ -150,7 +150,7 @@ pub const RESULTS_PER_MESSAGE: usize = 64;
 /// Leases given to one worker beyond its threads, for kinds that are over in milliseconds. A round trip is two
 /// commits; with fewer leases under way than could end in that time, the worker would wait for the disk.
 pub const PREFETCH: u16 = 1_024;
-/// Leases given to all workers of one sort together beyond their threads. What ends in the time of two commits depends on the store, not
+/// Leases given to all workers of one sort together beyond their threads, unless [`PREFETCH_EACH`] lets each have more. What ends in the time of two commits depends on the store, not
 /// on how many workers there are; and the more leases are under way, the farther apart are the rows of those that end together.
 pub const PREFETCH_TOGETHER: usize = 4_096;
 /// Leases that a worker may be given ahead however many workers are alike, if its even share of the jobs is as large.

@@ -95,19 +95,28 @@ impl Coordinator {
         Some(self.even_share(id))
     }
 
-    /// What each worker would get if all jobs that wait and run were dealt out evenly.
+    /// What each worker would get if all jobs that wait and run were dealt out evenly; of jobs that something may hold back, those that
+    /// stand in line.
     fn even_share(&self, id: ClassId) -> u64 {
         let class = self.classes.get(id);
-        // What is decided and not yet written counts as queued: the sum stays while jobs are handed out.
-        let jobs = self.counters.sum(&class.key.queue, &class.key.kind, [State::Queued, State::Running]);
+        let jobs = match self.may_be_held_back(id) {
+            true => self.in_line(id),
+            // What is decided and not yet written counts as queued: the sum stays while jobs are handed out.
+            false => self.counters.sum(&class.key.queue, &class.key.kind, [State::Queued, State::Running]),
+        };
         let members: usize = class.groups.iter().map(|group| self.fleet.members(*group)).sum();
         jobs / members.max(1) as u64
     }
 
-    /// Whether jobs of one thread wait for every free thread, and neither a limit of their queue nor keys of their own hold any back.
+    /// Whether a limit of their queue, or keys of their own, may hold jobs of a class back.
+    fn may_be_held_back(&self, id: ClassId) -> bool {
+        self.classes.get(id).mixed.is_some() || self.flow_of(id).is_some()
+    }
+
+    /// Whether jobs of one thread wait for every free thread, and nothing holds any of them back.
     fn takes_every_free_thread(&self, id: ClassId) -> bool {
         let class = self.classes.get(id);
         let free = || class.groups.iter().map(|group| self.fleet.free_threads(*group)).sum::<u64>();
-        class.demand == 1 && class.mixed.is_none() && self.flow_of(id).is_none() && self.in_line(id) >= free()
+        class.demand == 1 && !self.may_be_held_back(id) && self.in_line(id) >= free()
     }
 }

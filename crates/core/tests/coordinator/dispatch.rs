@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use ganger_core::coordinator::port::{Ask, Input, Options, Ticket};
 use ganger_core::message::{AttemptReport, ToLeader};
+use ganger_core::name::Kind;
 use ganger_core::outcome::Report;
 use ganger_core::queue::Policy;
 use ganger_core::{JobId, limits};
 use proptest::prelude::*;
 
+use crate::limits::close;
 use crate::world::{World, says};
 
 /// Twelve jobs on three workers of one thread, each ending before the next is taken in.
@@ -282,6 +284,42 @@ fn what_a_limit_lets_through_is_spread_over_idle_workers() {
     world.narrow_ones(120);
     world.put_queue(|queue| queue.limits.max_running = Some(6));
     assert_eq!((0..3).map(|worker| world.used(worker)).collect::<Vec<_>>(), [2, 2, 2]);
+}
+
+/// Jobs that cannot run are nobody's share.
+#[test]
+fn what_stands_beside_a_closed_key_is_spread_over_idle_workers() {
+    let workers = limits::PREFETCH_TOGETHER / 4;
+    let mut world = with_short_jobs(workers, 1);
+    world.put_queue(|queue| queue.paused = true);
+    let shut = close("shut", &world, Some(Duration::from_secs(3_600)));
+    assert!(world.ask(shut).is_some());
+    for _ in 0..10 * workers {
+        world.submit(|spec| spec.options.concurrency_key = Some("shut".into()));
+    }
+    hand_out(&mut world, workers / 2, Policy::LeastRecentlyUsed);
+    let most = (0..workers).map(|worker| world.used(worker)).max();
+    assert_eq!(most, Some(1), "half of the workers have one job each");
+}
+
+/// What is given ahead stays with workers that have nothing better to do, and waits for nobody who could run it at once.
+#[test]
+fn nothing_is_given_ahead_to_workers_of_another_sort() {
+    let (kind, better): (Kind, Kind) = ("k".parse().unwrap(), "better".parse().unwrap());
+    let mut world = World::new(Options::default());
+    world.join_for(1, vec![kind.clone()]);
+    world.join_for(1, vec![kind.clone(), better.clone()]);
+    teach_that_it_is_short(&mut world);
+    world.put_queue(|queue| queue.paused = true);
+    for _ in 0..4 {
+        world.submit(|spec| (spec.kind, spec.priority) = (better.clone(), 5));
+    }
+    hand_out(&mut world, 20, Policy::LeastRecentlyUsed);
+    let of_second = |world: &World, kind: &Kind| {
+        world.running.iter().filter(|(worker, work)| *worker == 1 && work.kind == *kind).count()
+    };
+    assert_eq!((of_second(&world, &better), of_second(&world, &kind)), (1, 0), "the better ones come first");
+    assert_eq!(world.used(0), 20, "the other worker has all that it can run");
 }
 
 /// One short attempt is enough.

@@ -11,7 +11,7 @@ use ganger_core::event::Event;
 use ganger_core::job::{JobSpec, State};
 use ganger_core::leadership::Reign;
 use ganger_core::message::{AttemptReport, CancelWhy, Hello, ToLeader, ToWorker, Work};
-use ganger_core::name::QueueName;
+use ganger_core::name::{Kind, QueueName};
 use ganger_core::outcome::{Outcome, Report};
 use ganger_core::queue::{Policy, QueueSettings};
 use ganger_core::reason::Reason;
@@ -134,10 +134,15 @@ impl World {
     }
 
     pub(crate) fn join(&mut self, threads: u16) {
+        self.join_for(threads, Vec::new());
+    }
+
+    /// A worker that runs these kinds; all of them if it names none.
+    pub(crate) fn join_for(&mut self, threads: u16, kinds: Vec<Kind>) {
         let worker = WorkerInfo {
             name: format!("w{}", self.workers.len()),
             queues: Vec::new(),
-            kinds: Vec::new(),
+            kinds,
             threads,
             labels: BTreeMap::new(),
             version: "1".into(),
