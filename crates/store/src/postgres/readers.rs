@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Config, Error, IsolationLevel};
 use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::connection::{ANSWER, CONNECT, Connector, READER, attend};
 use super::error::{Failure, plain};
@@ -121,9 +122,10 @@ impl Connect for Dial {
         let (tls, config) = (self.0.clone(), config.clone());
         Box::pin(async move {
             let (client, connection) = config.connect(tls).await?;
-            let task = tokio::spawn(attend(connection));
+            // Whoever gives up waiting for the settings leaves nothing behind.
+            let task = AbortOnDropHandle::new(tokio::spawn(attend(connection)));
             client.batch_execute(READER).await?;
-            Ok((client, task))
+            Ok((client, task.detach()))
         })
     }
 }

@@ -152,7 +152,7 @@ async fn no_statement_scans_a_table(rows: i32) {
     let client = connect(&url).await;
     fill(&client, rows).await;
     client.batch_execute("ANALYZE; SET plan_cache_mode = force_generic_plan").await.unwrap();
-    // Each as it is planned where it is used.
+    // What is written, as it is planned there; what is read must do without the settings of its connections.
     let writing = connect(&url).await;
     let (settings, written) = writer();
     writing.batch_execute(settings).await.unwrap();
