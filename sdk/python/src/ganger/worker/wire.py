@@ -39,8 +39,8 @@ _OPTIONS = (
     ("grpc.max_receive_message_length", limits.LARGEST_MESSAGE),
     ("grpc.max_send_message_length", limits.LARGEST_MESSAGE),
     # A leader that stands still keeps its connections open; whoever waits on one should leave it soon.
-    ("grpc.keepalive_time_ms", 2_500),
-    ("grpc.keepalive_timeout_ms", 2_500),
+    ("grpc.keepalive_time_ms", 2_600),
+    ("grpc.keepalive_timeout_ms", 2_400),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.min_reconnect_backoff_ms", int(DIAL * 1000)),

@@ -36,8 +36,9 @@ const AGAIN: Duration = Duration::from_millis(50);
 const CONNECTING: usize = 64;
 /// Messages between a worker and its connection.
 const BUFFERED: usize = 16;
-/// As workers of the SDK have them.
-const KEEP_ALIVE_EVERY: Duration = Duration::from_millis(2_500);
+/// As workers of the SDK have it.
+const KEEP_ALIVE_EVERY: Duration = Duration::from_millis(2_600);
+/// Longer than theirs: what is measured is a busy machine, and nobody is to leave it.
 const KEEP_ALIVE_WITHIN: Duration = Duration::from_secs(30);
 const STREAM_WINDOW: u32 = 4 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
