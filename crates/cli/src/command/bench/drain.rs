@@ -46,8 +46,8 @@ impl Drained {
     }
 }
 
-/// Drains of one sort, one after the other. Machines have neighbours, and their speed changes within seconds: the one in the middle is
-/// told, with the slowest and the fastest.
+/// Drains of one sort, one after the other. Machines have neighbours, and their speed changes within seconds: the one in the middle (of
+/// an even number the lower) is told, with the slowest and the fastest.
 #[derive(Debug, Default)]
 pub(super) struct Drains(Vec<Drained>);
 

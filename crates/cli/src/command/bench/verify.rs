@@ -6,6 +6,7 @@ use ganger_core::job::State;
 use ganger_core::{JobId, limits};
 use ganger_server::api::JobPage;
 
+use super::drain::live;
 use super::report::{How, Verified};
 use super::stage::Stage;
 use super::wrong;
@@ -61,7 +62,10 @@ pub(super) async fn counted(stage: &Stage<'_>, queue: &str, jobs: u64) -> Fallib
 async fn look(stage: &Stage<'_>, queue: &str, expected: Expected, whole: bool) -> Fallible<u64> {
     let Expected(mut expected) = expected;
     let acknowledged = expected.len();
-    let counted = stage.counts(queue).await?.succeeded;
+    let counts = stage.counts(queue).await?;
+    let counted = counts.succeeded;
+    // The server counts nothing else in the queue: what is older than the last of them is of others.
+    let nothing_else = live(&counts) + counts.dead + counts.cancelled == 0 && counted == acknowledged as u64;
     let state = (!whole).then(|| State::Succeeded.as_str().to_owned());
     let (mut cursor, mut seen) = (None, 0);
     loop {
@@ -85,7 +89,7 @@ async fn look(stage: &Stage<'_>, queue: &str, expected: Expected, whole: bool) -
             seen += 1;
         }
         cursor = page.next_cursor;
-        if cursor.is_none() {
+        if cursor.is_none() || (nothing_else && expected.is_empty()) {
             break;
         }
     }

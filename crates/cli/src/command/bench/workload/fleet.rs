@@ -28,7 +28,6 @@ const BESIDES: u64 = 500;
 
 pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
     let mut measured = Measured::default();
-    let idle = stage.resident();
     let mut fleets = Vec::new();
     for workers in stage.sizes.workers() {
         if may_connect(workers, stage.sizes.names_workers(), &mut measured)? {
@@ -40,14 +39,14 @@ pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
     let (mut crews, mut there) = (Vec::new(), 0);
     for workers in fleets {
         stage.note(&format!("connecting {} workers", grouped(workers)));
-        let watch = Stopwatch::start();
+        let (watch, before, came) = (Stopwatch::start(), stage.resident(), workers - there);
         while there < workers {
             let more = (workers - there).min(PER_PROCESS);
             crews.push(Crew::start(stage, &Orders::light(stage, more, THREADS, TIMED)).await?);
             there += more;
         }
         let connected = watch.elapsed();
-        let bytes = stage.resident().saturating_sub(idle) as f64 / workers as f64;
+        let bytes = stage.resident().saturating_sub(before) as f64 / came as f64;
         let row = drained(stage, workers, jobs, &mut measured).await?;
         let first = measured.rows.first().map_or(row.rate(), Row::rate);
         let share = row.rate() / first.max(1.0);
