@@ -38,6 +38,8 @@ pub(super) const WRITER: &str = "SET plan_cache_mode = force_generic_plan; SET e
 /// one that fills quickly, the planner believes that a page of a list is most of it, and scans it on every core.
 pub(super) const READER: &str =
     "SET enable_seqscan = off; SET max_parallel_workers_per_gather = 0; SET jit = off";
+/// And for as long as everything is read: tables are gone through as they lie.
+pub(super) const READS_ALL: &str = "SET LOCAL enable_seqscan = on";
 /// Settings of a connection for the election, and for administration.
 const PLAIN: &str = "SET idle_in_transaction_session_timeout = '5s'; SET search_path = ''";
 

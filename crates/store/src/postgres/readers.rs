@@ -12,7 +12,7 @@ use tokio_postgres::{Client, Config, Error, IsolationLevel};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::connection::{ANSWER, CONNECT, Connector, READER, attend};
+use super::connection::{ANSWER, CONNECT, Connector, READER, READS_ALL, attend};
 use super::error::{Failure, plain};
 use crate::store::StoreError;
 
@@ -68,7 +68,11 @@ impl Readers {
         &self,
         work: impl AsyncFnOnce(&Snapshot<'_>) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
-        self.bounded(LOAD, work).await
+        let all = async |db: &Snapshot<'_>| {
+            db.batch_execute(READS_ALL).await?;
+            work(db).await
+        };
+        self.bounded(LOAD, all).await
     }
 
     /// Runs one statement, which needs no transaction around it: what is repeated every second costs the
