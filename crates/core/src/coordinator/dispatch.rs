@@ -47,8 +47,6 @@ pub(super) struct Pick {
     at_least: i32,
     /// The group whose turn it is.
     group: GroupId,
-    /// Whether it is prefetched.
-    ahead: bool,
     /// The worker that was kept free for it.
     pub(super) reserved: Option<u32>,
 }
@@ -107,14 +105,7 @@ impl Coordinator {
             if self.fleet.free(worker) >= needed
                 && let Some(order) = self.classes.get(class).lined_up
             {
-                return Some(Pick {
-                    class,
-                    order,
-                    at_least: needed,
-                    group,
-                    ahead: false,
-                    reserved: Some(worker),
-                });
+                return Some(Pick { class, order, at_least: needed, group, reserved: Some(worker) });
             }
         }
         let shown = self.fleet.max_free(group).and_then(|free| self.pick_shown(group, free));
@@ -125,22 +116,21 @@ impl Coordinator {
         if let Some((order, class)) = self.lines.best(group, free) {
             let (order, class) = self.fair_sibling(group, free, order, class);
             let at_least = i32::from(self.classes.get(class).demand);
-            return Some(Pick { class, order, at_least, group, ahead: false, reserved: None });
+            return Some(Pick { class, order, at_least, group, reserved: None });
         }
         let (order, class) = self.lines.top(group)?;
         let demand = i32::from(self.classes.get(class).demand);
-        if self.runs_elsewhere(class, group, demand) {
-            return Some(Pick { class, order, at_least: demand, group, ahead: false, reserved: None });
+        if self.runs_elsewhere(class, group) {
+            return Some(Pick { class, order, at_least: demand, group, reserved: None });
         }
         let at_least = demand - self.prefetch(group, class);
-        (free >= at_least).then_some(Pick { class, order, at_least, group, ahead: true, reserved: None })
+        (free >= at_least).then_some(Pick { class, order, at_least, group, reserved: None })
     }
 
     /// Whether a worker of another group has the threads that a class asks for, and nothing better to do.
-    fn runs_elsewhere(&self, class: ClassId, group: GroupId, demand: i32) -> bool {
-        let others = self.classes.get(class).groups.iter().filter(|other| **other != group);
-        let free = |other: &GroupId| self.fleet.max_free(*other).is_some_and(|free| free >= demand);
-        others.into_iter().any(|other| free(other) && self.is_best_for(*other, class))
+    fn runs_elsewhere(&self, class: ClassId, group: GroupId) -> bool {
+        let mut groups = self.classes.get(class).groups.iter().copied();
+        groups.any(|other| other != group && self.is_best_for(other, class))
     }
 
     /// Whether a class has the best head that the roomiest worker of a group could run.
@@ -173,14 +163,8 @@ impl Coordinator {
         let (order, class) = self.lines.best(group, self.fleet.free(worker))?;
         let waiting = self.classes.get(kept_for).lined_up?;
         let at_least = i32::from(self.classes.get(class).demand);
-        (order.priority > waiting.priority).then_some(Pick {
-            class,
-            order,
-            at_least,
-            group,
-            ahead: false,
-            reserved: Some(worker),
-        })
+        let pick = Pick { class, order, at_least, group, reserved: Some(worker) };
+        (order.priority > waiting.priority).then_some(pick)
     }
 
     pub(super) fn worker_for(&self, pick: &Pick) -> Option<u32> {
@@ -191,7 +175,8 @@ impl Coordinator {
         let queue = &class.key.queue;
         let ring = self.queues.get(queue).map(|q| q.ring.clone()).unwrap_or_default();
         let (at_least, policy) = (pick.at_least, self.policy(queue));
-        if pick.ahead || class.groups.len() == 1 {
+        let is_ahead = at_least < i32::from(class.demand);
+        if is_ahead || class.groups.len() == 1 {
             return self.fleet.choose(&[pick.group], at_least, policy, &ring);
         }
         // Workers of another group may have something better to do.
