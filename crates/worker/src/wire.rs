@@ -19,8 +19,8 @@ const DIAL: Duration = Duration::from_secs(5);
 /// How long the leader has to answer before a worker stays where it is.
 const PROBE: Duration = Duration::from_secs(2);
 /// How often a silent connection is checked. A leader that stands still keeps its connections open; whoever waits on one
-/// has left it by the time another leads (five seconds by default). A little more than half of the time between two pings of a session, as long as
-/// that is by default: one check falls between them and not two, for ten thousand idle workers are not to keep a leader busy.
+/// has left it by the time another leads (five seconds by default). A little more than half of
+/// the time between two pings of a session by default: one check falls between them and not two, for ten thousand idle workers are not to keep a leader busy.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_millis(2_600);
 /// How long the answer to such a check may take. One that is late costs a reconnection, and no lease.
 const KEEP_ALIVE_WITHIN: Duration = Duration::from_millis(2_400);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ganger_core::limits;
 use ganger_store::testing::{reader, writer};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
@@ -118,8 +119,10 @@ async fn a_page_of_jobs_is_found_by_their_ids_in_tables_that_nobody_has_analysed
     let client = connect(&url).await;
     fill(&client, 50_000).await;
     client.batch_execute(reader()).await.unwrap();
-    let page = "SELECT array_agg(id)::text FROM (SELECT id FROM ganger.job_history LIMIT 1000) AS page";
-    let ids = format!("'{}'", client.query_one(page, &[]).await.unwrap().get::<_, String>(0));
+    let rows = limits::PAGE_MAX;
+    let page =
+        format!("SELECT array_agg(id)::text FROM (SELECT id FROM ganger.job_history LIMIT {rows}) AS page");
+    let ids = format!("'{}'", client.query_one(&page, &[]).await.unwrap().get::<_, String>(0));
     let (mut pages, mut scans) = (0, Vec::new());
     for (name, text) in statements() {
         if writer().1.iter().any(|(of, _)| *of == name) {
