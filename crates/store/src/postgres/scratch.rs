@@ -9,8 +9,8 @@ use super::error::Failure;
 use super::sql;
 use crate::store::StoreError;
 
-/// Making a database copies a template, on a disk that may be busy.
-const MAKE: Duration = Duration::from_secs(60);
+/// Making a database copies a template, and a checkpoint writes whatever was changed, on a disk that may be busy.
+const WRITTEN: Duration = Duration::from_secs(60);
 
 /// An empty database that was made for a purpose. It stays until it is removed.
 #[derive(Debug)]
@@ -61,6 +61,15 @@ impl Scratch {
         asked.map_err(|failure| failure.into_error("cannot read how much the database has logged"))
     }
 
+    /// Has its server write to its files whatever is only in its log and its memory.
+    ///
+    /// # Errors
+    /// If the user may not ask for that (`pg_checkpoint` may), or the server does not answer.
+    pub async fn checkpoint(&self) -> Result<(), StoreError> {
+        let done = command(&self.own, "CHECKPOINT").await;
+        done.map_err(|failure| failure.into_error("cannot have the database write a checkpoint"))
+    }
+
     /// Removes it, whoever is still connected.
     ///
     /// # Errors
@@ -75,7 +84,7 @@ impl Scratch {
 async fn command(connector: &Connector, text: &str) -> Result<(), Failure> {
     let connection = connector.plain(&[]).await.map_err(Failure::Refused)?;
     let running = async { Ok(connection.client.batch_execute(text).await?) };
-    timeout(MAKE, running).await.unwrap_or(Err(Failure::Late))
+    timeout(WRITTEN, running).await.unwrap_or(Err(Failure::Late))
 }
 
 /// The same address with another database.

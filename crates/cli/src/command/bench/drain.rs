@@ -5,7 +5,7 @@ use std::time::Duration;
 use ganger_server::api::CountsBody;
 
 use super::meter::Spent;
-use super::report::Row;
+use super::report::{Measured, Row};
 use super::stage::Stage;
 use super::wrong;
 use crate::clock::Stopwatch;
@@ -82,6 +82,21 @@ pub(super) async fn drain(stage: &Stage<'_>, queue: &str, held: u64, wanted: u64
         took = watch.elapsed();
     }
     Ok(Drained { jobs, took, spent: stage.since(&before).await? })
+}
+
+/// The same from a database at rest, for drains that are compared with each other: how long the last checkpoint is ago is
+/// worth more than what distinguishes them.
+pub(super) async fn drain_from_rest(
+    stage: &Stage<'_>,
+    queue: &str,
+    held: u64,
+    wanted: u64,
+    measured: &mut Measured,
+) -> Fallible<Drained> {
+    if let Err(why) = stage.target.rest().await {
+        measured.note_once(format!("drains began whenever the last checkpoint was: {why}"));
+    }
+    drain(stage, queue, held, wanted).await
 }
 
 /// Jobs that ended, of so many in all: what is not kept cannot be counted otherwise.

@@ -93,6 +93,13 @@ impl Measured {
     pub(super) fn looked_up(&mut self, jobs: u64) {
         self.verified.get_or_insert_default().jobs += jobs;
     }
+
+    /// Something to be said, however often it happened.
+    pub(super) fn note_once(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
 }
 
 /// One line of what was measured.

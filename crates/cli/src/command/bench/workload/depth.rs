@@ -40,7 +40,7 @@ pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
         let mut drains = Drains::default();
         for _ in 0..stage.sizes.rounds_per_level() {
             fill(stage, waiting + jobs, &mut ids).await?;
-            drains.push(from_the_front(stage, jobs).await?);
+            drains.push(from_the_front(stage, jobs, &mut measured).await?);
         }
         let row = drains.row("drain_at_depth", format!("drain, {} waiting behind", grouped(waiting)))?;
         rates.push(row.rate());
@@ -82,11 +82,11 @@ async fn fill(stage: &Stage<'_>, waiting: u64, ids: &mut Vec<JobId>) -> Fallible
 }
 
 /// Runs so many of those that wait.
-async fn from_the_front(stage: &Stage<'_>, jobs: u64) -> Fallible<Drained> {
+async fn from_the_front(stage: &Stage<'_>, jobs: u64, measured: &mut Measured) -> Fallible<Drained> {
     stage.pause(QUEUE, true).await?;
     let crew = Crew::start(stage, &Orders::light(stage, 1, stage.sizes.threads, LATER)).await?;
     let held = drain::live(&stage.counts(QUEUE).await?);
-    let drained = drain::drain(stage, QUEUE, held, jobs).await?;
+    let drained = drain::drain_from_rest(stage, QUEUE, held, jobs, measured).await?;
     stage.pause(QUEUE, true).await?;
     drain::until(stage, QUEUE, 1, "have come to rest", |counts| u64::from(counts.running == 0)).await?;
     crew.stop(stage).await?;

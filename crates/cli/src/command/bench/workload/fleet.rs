@@ -5,7 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::clock::Stopwatch;
 use crate::command::bench::crew::{Crew, Orders, TIMED, Timed};
 use crate::command::bench::door::Wanted;
-use crate::command::bench::drain::{self, Drains};
+use crate::command::bench::drain::{self, Drained, Drains};
 use crate::command::bench::intake;
 use crate::command::bench::report::{Measured, Row};
 use crate::command::bench::sizes::Settings;
@@ -26,41 +26,56 @@ const THREADS: u16 = 4;
 /// Files that a process opens besides those for workers.
 const BESIDES: u64 = 500;
 
+/// One of the fleets that are compared.
+#[derive(Debug, Default)]
+struct Fleet {
+    workers: u64,
+    processes: usize,
+    drains: Drains,
+    connect_seconds: f64,
+    bytes_per_worker: f64,
+    resident: u64,
+}
+
+/// Each round has every fleet, from the smallest to the largest: neither a machine that becomes slower nor a history that becomes longer
+/// counts against one of them only.
 pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
     let mut measured = Measured::default();
     let mut fleets = Vec::new();
     for workers in stage.sizes.workers() {
         if may_connect(workers, stage.sizes.names_workers(), &mut measured)? {
-            fleets.push(workers);
+            fleets.push(Fleet { workers, ..Fleet::default() });
         }
     }
-    let largest = fleets.iter().max().copied().unwrap_or_default();
+    let largest = fleets.iter().map(|fleet| fleet.workers).max().unwrap_or_default();
     let jobs = stage.sizes.jobs(JOBS.max(FOR_EACH * largest));
-    let (mut crews, mut there) = (Vec::new(), 0);
-    for workers in fleets {
-        stage.note(&format!("connecting {} workers", grouped(workers)));
-        let (watch, before, came) = (Stopwatch::start(), stage.resident(), workers - there);
-        while there < workers {
-            let more = (workers - there).min(PER_PROCESS);
-            crews.push(Crew::start(stage, &Orders::light(stage, more, THREADS, TIMED)).await?);
-            there += more;
+    for round in 0..stage.sizes.rounds_per_level() {
+        let (mut crews, mut there) = (Vec::new(), 0);
+        for fleet in &mut fleets {
+            let workers = fleet.workers;
+            stage.note(&format!("round {}: connecting {} workers", round + 1, grouped(workers)));
+            let (watch, before, came) = (Stopwatch::start(), stage.resident(), workers - there);
+            while there < workers {
+                let more = (workers - there).min(PER_PROCESS);
+                crews.push(Crew::start(stage, &Orders::light(stage, more, THREADS, TIMED)).await?);
+                there += more;
+            }
+            // Later rounds find memory that the workers of the first have left.
+            if round == 0 {
+                fleet.connect_seconds = watch.elapsed().as_secs_f64();
+                fleet.bytes_per_worker = stage.resident().saturating_sub(before) as f64 / came as f64;
+            }
+            let queue = format!("bench.fleet.{workers}.{round}");
+            fleet.drains.push(drained(stage, &queue, jobs, &mut measured).await?);
+            (fleet.processes, fleet.resident) = (crews.len(), stage.resident());
         }
-        let connected = watch.elapsed();
-        let bytes = stage.resident().saturating_sub(before) as f64 / came as f64;
-        let row = drained(stage, workers, jobs, &mut measured).await?;
-        let first = measured.rows.first().map_or(row.rate(), Row::rate);
-        let share = row.rate() / first.max(1.0);
-        measured.rows.push(
-            row.param("workers", workers)
-                .param("processes", crews.len())
-                .value("share_of_first", share)
-                .value("connect_seconds", connected.as_secs_f64())
-                .value("bytes_per_worker", bytes)
-                .value("resident_bytes", stage.resident() as f64),
-        );
+        for crew in crews {
+            crew.stop(stage).await?;
+        }
     }
-    for crew in crews {
-        crew.stop(stage).await?;
+    for fleet in fleets {
+        let row = fleet.row(measured.rows.first().map(Row::rate))?;
+        measured.rows.push(row);
     }
     if let [first, .., last] = measured.rows.as_slice() {
         let share = last.rate() / first.rate().max(1.0);
@@ -75,19 +90,32 @@ pub(super) async fn run(stage: &Stage<'_>) -> Fallible<Measured> {
     Ok(measured)
 }
 
-async fn drained(stage: &Stage<'_>, workers: u64, jobs: u64, measured: &mut Measured) -> Fallible<Row> {
-    let mut drains = Drains::default();
-    for round in 0..stage.sizes.rounds_per_level() {
-        let queue = format!("bench.fleet.{workers}.{round}");
-        stage.pause(&queue, true).await?;
-        let payload = Timed { at: 0, class: 0, ms: 0 }.payload();
-        let wanted = Wanted { kind: TIMED, queue: queue.clone(), payload, ..Wanted::default() };
-        let came = intake::fill(stage, 0..jobs, |_| wanted.clone()).await?;
-        drains.push(drain::drain(stage, &queue, jobs, jobs).await?);
-        let ids = came.ids.into_iter().map(|(_, id)| id);
-        measured.looked_up(verify::all(stage, &queue, Expected::once(ids)).await?);
+impl Fleet {
+    /// What came of it, beside the rate of the first.
+    fn row(self, first: Option<f64>) -> Fallible<Row> {
+        let label = format!("drain, {} workers of {THREADS} threads", grouped(self.workers));
+        let row = self.drains.row("fleet", label)?;
+        let share = row.rate() / first.unwrap_or(row.rate()).max(1.0);
+        Ok(row
+            .param("workers", self.workers)
+            .param("processes", self.processes)
+            .value("share_of_first", share)
+            .value("connect_seconds", self.connect_seconds)
+            .value("bytes_per_worker", self.bytes_per_worker)
+            .value("resident_bytes", self.resident as f64))
     }
-    drains.row("fleet", format!("drain, {} workers of {THREADS} threads", grouped(workers)))
+}
+
+/// Jobs of a queue of their own, run by whoever is connected.
+async fn drained(stage: &Stage<'_>, queue: &str, jobs: u64, measured: &mut Measured) -> Fallible<Drained> {
+    stage.pause(queue, true).await?;
+    let payload = Timed { at: 0, class: 0, ms: 0 }.payload();
+    let wanted = Wanted { kind: TIMED, queue: queue.to_owned(), payload, ..Wanted::default() };
+    let came = intake::fill(stage, 0..jobs, |_| wanted.clone()).await?;
+    let drained = drain::drain_from_rest(stage, queue, jobs, jobs, measured).await?;
+    let ids = came.ids.into_iter().map(|(_, id)| id);
+    measured.looked_up(verify::all(stage, queue, Expected::once(ids)).await?);
+    Ok(drained)
 }
 
 /// Whether so many connections can be opened here. Those that the user did not ask for are left out, and it is said.
