@@ -21,7 +21,7 @@ use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
 use ganger_store::read::{ListQuery, Page, Related, StoredJob};
 use ganger_store::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, SharedStore};
-use ganger_store::{CommitError, Store, StoreError};
+use ganger_store::{CommitError, Committed, Store, StoreError};
 use tokio::sync::Mutex;
 
 /// Opens a store.
@@ -83,6 +83,15 @@ impl Store for LateStore {
 
     async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError> {
         self.store().await.map_err(CommitError::Refused)?.commit(term, batch).await
+    }
+
+    async fn commit_and_bring(
+        &self,
+        term: Term,
+        batch: Arc<Batch>,
+        wanted: &[JobId],
+    ) -> Result<Committed, CommitError> {
+        self.store().await.map_err(CommitError::Refused)?.commit_and_bring(term, batch, wanted).await
     }
 
     async fn jobs(&self, ids: &[JobId], now: Wall) -> Result<Vec<StoredJob>, StoreError> {

@@ -27,7 +27,7 @@ use ganger_core::coordinator::port::Reconciled;
 use ganger_core::minutes::Bucket;
 use ganger_core::sending::{Sending, Verdict};
 use ganger_core::{Mono, Term};
-use ganger_store::{CommitError, Store, heard};
+use ganger_store::{CommitError, Committed, Store, heard};
 use tokio::runtime::Runtime;
 use tokio::time::Sleep;
 use tracing::{debug, error, info, warn};
@@ -346,8 +346,13 @@ impl Busy {
 }
 
 async fn commit(parts: WriterParts, term: Term, batch: Arc<Batch>) -> Answer {
-    match AssertUnwindSafe(parts.store.commit(term, batch.clone())).catch_unwind().await {
-        Ok(answer) => answer,
+    let wanted = parts.payloads.wanted(&batch);
+    let commit = parts.store.commit_and_bring(term, batch.clone(), &wanted);
+    match AssertUnwindSafe(commit).catch_unwind().await {
+        Ok(answer) => answer.map(|Committed { applied, payloads }| {
+            parts.payloads.brought(payloads);
+            applied
+        }),
         Err(_) => {
             error!(batch.number, "the store panicked while it wrote batch {}", batch.number);
             Err(CommitError::Unknown("the store panicked".into()))

@@ -65,6 +65,18 @@ pub trait Store: Send + Sync + 'static {
     /// first fence given before) it is checked like any other, and every other lease of it too.
     async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError>;
 
+    /// The same, for a leader that does not have the payloads of all the jobs that the batch leases: a store that looks at their rows anyway
+    /// brings along what of these is at hand there. The rest is read with [`Store::payloads`].
+    async fn commit_and_bring(
+        &self,
+        term: Term,
+        batch: Arc<Batch>,
+        _wanted: &[JobId],
+    ) -> Result<Committed, CommitError> {
+        let applied = self.commit(term, batch).await?;
+        Ok(Committed { applied, payloads: Vec::new() })
+    }
+
     /// Jobs by id, live or final, without those that do not exist. The order is that of `ids`.
     /// `now` tells scheduled from queued.
     async fn jobs(&self, ids: &[JobId], now: Wall) -> Result<Vec<StoredJob>, StoreError>;
@@ -131,6 +143,15 @@ pub trait Store: Send + Sync + 'static {
     fn shared(&self) -> Option<Arc<dyn SharedStore>> {
         None
     }
+}
+
+/// A batch that is durable.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Committed {
+    /// The answer to each change, in order.
+    pub applied: Vec<Applied>,
+    /// Payloads of jobs that it leases.
+    pub payloads: Vec<(JobId, String)>,
 }
 
 /// What the answer to one copy of a batch says about it.

@@ -6,6 +6,7 @@
 
 mod attempts;
 mod behind;
+mod brought;
 mod dump;
 pub mod election;
 mod elsewhere;
@@ -96,6 +97,9 @@ const CLAIMS: &[Claim] = &claims! {
         an_assignment_with_a_void_lease_goes_with_the_last_of_the_others,
         only_a_submission_before_it_in_the_batch_excuses_a_lease,
         a_job_that_exists_is_leased_by_its_own_rules_however_often_it_is_named;
+    brought:
+        what_comes_along_is_a_payload_that_is_wanted_and_leased,
+        wanting_a_payload_excuses_no_lease;
     finals:
         a_final_job_keeps_everything,
         a_job_that_is_not_kept_is_forgotten,

@@ -28,6 +28,8 @@ type Step<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 pub(super) struct Pipeline<'a> {
     connection: &'a Connection,
     steps: Vec<Step<'a>>,
+    /// The statement whose rows are brought along.
+    brings: Option<usize>,
     /// The end of a transaction that is one statement, which says nothing of its own when it commits.
     stroke: Option<Arc<AtomicBool>>,
 }
@@ -57,7 +59,7 @@ pub(super) fn param<'a>(value: impl ToSql + Sync + Send + 'a) -> Param<'a> {
 
 impl<'a> Pipeline<'a> {
     pub(super) fn new(connection: &'a Connection) -> Pipeline<'a> {
-        Pipeline { connection, steps: Vec::new(), stroke: None }
+        Pipeline { connection, steps: Vec::new(), brings: None, stroke: None }
     }
 
     pub(super) fn connection(&self) -> &'a Connection {
@@ -86,6 +88,17 @@ impl<'a> Pipeline<'a> {
             client.query(&statement, &params).await
         }));
         Ok(self.steps.len() - 1)
+    }
+
+    /// Adds a prepared statement whose rows whoever waits for the transaction wants to see.
+    pub(super) fn bring(&mut self, sql: Sql, params: Vec<Param<'a>>) -> Result<(), Failure> {
+        self.brings = Some(self.add(sql, params)?);
+        Ok(())
+    }
+
+    /// Which statement brings rows along, if one does.
+    pub(super) fn brings(&self) -> Option<usize> {
+        self.brings
     }
 
     /// Adds a prepared statement that is a transaction of its own, and everything that is sent.

@@ -131,6 +131,12 @@ fn utf8_or_none(row: &Row, index: usize) -> Result<Option<String>, Failure> {
     bytes.map(String::from_utf8).transpose().map_err(|error| Failure::unreadable("a text", error))
 }
 
+/// A job and its payload, if the row has both and they can be read.
+pub(super) fn payload(row: &Row) -> Option<(JobId, String)> {
+    let id: Uuid = row.try_get::<_, Option<Uuid>>(0).ok()??;
+    Some((JobId::from_uuid(id), utf8_or_none(row, 1).ok()??))
+}
+
 /// A name in a column.
 pub(super) fn name<N: std::str::FromStr>(row: &Row, index: usize) -> Result<N, Failure>
 where

@@ -10,8 +10,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ganger_core::Term;
 use ganger_core::change::{Applied, Batch, Change};
+use ganger_core::{JobId, Term};
 use tokio_postgres::Row;
 
 use super::connection::Connection;
@@ -19,8 +19,8 @@ use super::error::Failure;
 use super::known::{Known, term_params};
 use super::pipeline::{Pipeline, param};
 use super::plan::{self, Course, Facts, Segment, Taken, Wanted};
-use super::{minutes, removal, sql};
-use crate::store::StoreError;
+use super::{minutes, removal, row, sql};
+use crate::store::{Committed, StoreError};
 use crate::{outcomes, refusal};
 
 /// Why a batch was not committed.
@@ -46,6 +46,8 @@ pub(super) struct Attempt<'a> {
     pub(super) known: Option<Known>,
     term: Term,
     batch: &'a Batch,
+    /// Jobs whose payloads are to be brought along.
+    wanted: &'a [JobId],
     /// An earlier attempt may have been committed.
     in_doubt: bool,
     /// An earlier attempt contradicted what is stored.
@@ -53,9 +55,14 @@ pub(super) struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    pub(super) fn new(connection: &'a Connection, term: Term, batch: &'a Batch) -> Attempt<'a> {
-        let broken = AtomicBool::new(false);
-        Attempt { connection, broken, known: None, term, batch, in_doubt: false, contradicted: false }
+    pub(super) fn new(
+        connection: &'a Connection,
+        term: Term,
+        batch: &'a Batch,
+        wanted: &'a [JobId],
+    ) -> Attempt<'a> {
+        let (broken, known) = (AtomicBool::new(false), None);
+        Attempt { connection, broken, known, term, batch, wanted, in_doubt: false, contradicted: false }
     }
 
     /// With what is known already, and what became of an earlier attempt: it may have been committed, or it
@@ -73,7 +80,7 @@ impl<'a> Attempt<'a> {
         self.broken.load(Ordering::Relaxed)
     }
 
-    pub(super) async fn run(&mut self) -> Result<Vec<Applied>, Stop> {
+    pub(super) async fn run(&mut self) -> Result<Committed, Stop> {
         let mut known = match self.known.take().filter(|known| known.term == self.term) {
             Some(known) => known,
             None => match Known::load(self.connection, self.term).await {
@@ -96,7 +103,9 @@ impl<'a> Attempt<'a> {
         };
         match outcome {
             // What is known may be from before it was applied.
-            Err(Stop::Numbered(last)) if self.may_be(last) => self.answer_again().await,
+            Err(Stop::Numbered(last)) if self.may_be(last) => {
+                self.answer_again().await.map(|applied| Committed { applied, payloads: Vec::new() })
+            }
             other => {
                 self.known = Some(known);
                 other
@@ -104,7 +113,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    async fn apply(&self, known: &mut Known) -> Result<Vec<Applied>, Stop> {
+    async fn apply(&self, known: &mut Known) -> Result<Committed, Stop> {
         if !self.contradicted && plan::is_plain(&self.batch.changes) {
             let outcome = self.at_once(known).await;
             known.leases.roll_back();
@@ -116,7 +125,7 @@ impl<'a> Attempt<'a> {
         }
         let outcome = self.with_care(known).await;
         known.leases.roll_back();
-        outcome
+        outcome.map(|applied| Committed { applied, payloads: Vec::new() })
     }
 
     /// Whether this batch was applied if that one was the last. One in doubt may have been followed by another.
@@ -144,12 +153,12 @@ impl<'a> Attempt<'a> {
     }
 
     /// Everything in one round trip, on the leader's word.
-    async fn at_once(&self, known: &mut Known) -> Result<Vec<Applied>, Stop> {
+    async fn at_once(&self, known: &mut Known) -> Result<Committed, Stop> {
         let mut course = Course::new(known);
-        let (pipeline, answers) = self.plan(&mut course)?;
-        self.send_last(pipeline).await?;
+        let (pipeline, applied) = self.plan(&mut course)?;
+        let payloads = self.send_last(pipeline).await?;
         course.keep();
-        Ok(answers)
+        Ok(Committed { applied, payloads })
     }
 
     /// The same, believed before it is sent. `None` if the batch does not come to what is usual, or something has to be
@@ -173,7 +182,7 @@ impl<'a> Attempt<'a> {
 
     /// The whole transaction and its answers, without a look at any row.
     fn plan(&self, course: &mut Course<'_>) -> Result<(Pipeline<'a>, Vec<Applied>), Stop> {
-        let mut segment = Segment::new(Facts::default());
+        let mut segment = Segment::new(Facts::default()).wanting(self.wanted);
         let mut answers = Vec::with_capacity(self.batch.changes.len());
         for change in &self.batch.changes {
             match segment.take(course, change) {
@@ -322,11 +331,15 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Sends the last part of the transaction, with which it is committed.
-    pub(super) async fn send_last(&self, pipeline: Pipeline<'a>) -> Result<(), Stop> {
-        let commit = pipeline.commit();
+    /// Sends the last part of the transaction, with which it is committed. Tells the payloads that come along: those that cannot be read
+    /// are left to whoever reads them alone, for the batch is durable.
+    pub(super) async fn send_last(&self, pipeline: Pipeline<'a>) -> Result<Vec<(JobId, String)>, Stop> {
+        let (commit, brings) = (pipeline.commit(), pipeline.brings());
         match pipeline.run().await {
-            Ok(_) => Ok(()),
+            Ok(answers) => {
+                let rows = brings.and_then(|place| answers.get(place)).map_or(&[][..], Vec::as_slice);
+                Ok(rows.iter().filter_map(row::payload).collect())
+            }
             // What the server says about a commit itself may be said after it was done.
             Err((place, failure)) if commit.is_at(place) || !failure.is_certain() => {
                 Err(Stop::Unknown(failure.into_error("the commit was not answered").to_string()))

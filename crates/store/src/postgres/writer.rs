@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use futures::poll;
-use ganger_core::Term;
-use ganger_core::change::{Applied, Batch};
+use ganger_core::change::Batch;
+use ganger_core::{JobId, Term};
 use tokio::sync::Mutex;
 
 use super::connection::{Connection, Connector};
@@ -24,7 +24,7 @@ use super::order::{Order, Place};
 use super::transaction::{Attempt, Stop};
 use super::{plan, sql};
 use crate::refusal;
-use crate::store::{CommitError, StoreError};
+use crate::store::{CommitError, Committed, StoreError};
 
 /// The way to write.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(super) struct Writer {
 
 /// What came of sending a batch behind those that are under way.
 enum Ahead {
-    Settled(Result<Vec<Applied>, CommitError>),
+    Settled(Result<Committed, CommitError>),
     /// It was not sent, or certainly not written.
     Alone {
         /// The rows were not as it says, or may well not be.
@@ -65,13 +65,18 @@ impl Writer {
     }
 
     /// Applies a batch. The next one may be given before this one is answered.
-    pub(super) async fn commit(&self, term: Term, batch: &Arc<Batch>) -> Result<Vec<Applied>, CommitError> {
+    pub(super) async fn commit(
+        &self,
+        term: Term,
+        batch: &Arc<Batch>,
+        wanted: &[JobId],
+    ) -> Result<Committed, CommitError> {
         let place = self.order.join((term, batch.number));
-        let outcome = match self.ahead(&place, term, batch).await {
+        let outcome = match self.ahead(&place, term, batch, wanted).await {
             Ahead::Settled(outcome) => outcome,
             Ahead::Alone { contradicted } => {
                 place.turn().await;
-                self.alone(term, batch, contradicted).await
+                self.alone(term, batch, wanted, contradicted).await
             }
         };
         place.leave();
@@ -83,7 +88,7 @@ impl Writer {
     ///
     /// What the batch does is believed before it is answered, so that the next one can follow. A failure ends that
     /// belief; whatever followed is refused by its number.
-    async fn ahead(&self, place: &Place<'_>, term: Term, batch: &Arc<Batch>) -> Ahead {
+    async fn ahead(&self, place: &Place<'_>, term: Term, batch: &Arc<Batch>, wanted: &[JobId]) -> Ahead {
         let mut state = self.state.lock().await;
         self.forget_abandoned(&mut state);
         if !place.may_follow() || !state.doubts.is_empty() || !plan::is_plain(&batch.changes) {
@@ -100,8 +105,8 @@ impl Writer {
         ) else {
             return Ahead::Alone { contradicted: false };
         };
-        let attempt = Attempt::new(&connection, term, batch);
-        let Some((pipeline, answers)) = attempt.believing(known) else {
+        let attempt = Attempt::new(&connection, term, batch, wanted);
+        let Some((pipeline, applied)) = attempt.believing(known) else {
             return Ahead::Alone { contradicted: false };
         };
         place.sent();
@@ -113,7 +118,7 @@ impl Writer {
             Poll::Pending => sending.await,
         };
         let outcome = match outcome {
-            Ok(()) => Ahead::Settled(Ok(answers)),
+            Ok(payloads) => Ahead::Settled(Ok(Committed { applied, payloads })),
             Err(stop) => self.disappointed(stop, &attempt, &connection).await,
         };
         place.answered();
@@ -147,8 +152,9 @@ impl Writer {
         &self,
         term: Term,
         batch: &Arc<Batch>,
+        wanted: &[JobId],
         contradicted: bool,
-    ) -> Result<Vec<Applied>, CommitError> {
+    ) -> Result<Committed, CommitError> {
         let mut state = self.state.lock().await;
         self.forget_abandoned(&mut state);
         let this = (term, batch.number);
@@ -176,14 +182,15 @@ impl Writer {
                 });
             }
         };
-        let mut attempt = Attempt::new(&connection, term, batch).knowing(known, in_doubt, contradicted);
+        let mut attempt =
+            Attempt::new(&connection, term, batch, wanted).knowing(known, in_doubt, contradicted);
         let outcome = attempt.run().await;
         let (known, broken) = (attempt.known.take(), attempt.is_broken());
         let (error, doubt) = match outcome {
-            Ok(outcomes) => {
+            Ok(committed) => {
                 (state.connection, state.known) = (Some(connection), known);
                 state.doubts.retain(|doubt| *doubt != this);
-                return Ok(outcomes);
+                return Ok(committed);
             }
             Err(Stop::TermLost) => (CommitError::TermLost, false),
             Err(Stop::Contradiction(error)) => (CommitError::Refused(error), false),

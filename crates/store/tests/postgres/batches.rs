@@ -1,6 +1,8 @@
 //! Batches larger than those of the suite, which take other ways into the database.
 
-use ganger_core::change::{Applied, Change, Idempotency, Intake, NewJob, Submission, Submitted};
+use std::sync::Arc;
+
+use ganger_core::change::{Applied, Batch, Change, Idempotency, Intake, NewJob, Submission, Submitted};
 use ganger_store::{CommitError, Store, StoreError};
 
 use crate::support::{Leader, NOW, connect, fresh, submission};
@@ -58,6 +60,32 @@ async fn many_jobs_with_unique_keys_are_taken_in_once_each() {
     let expected = jobs.chunks(2).flat_map(|two| [Intake::Created(two[0].id), Intake::Duplicate(two[0].id)]);
     assert_eq!(answer, [Applied::Submitted(Submitted::Accepted(expected.collect()))]);
     assert_eq!(store.load().await.unwrap().jobs.len(), MANY / 2);
+}
+
+/// The look at the rows of jobs that are leased brings their payloads along: of those that are wanted, but for the large ones, which are not in
+/// their rows. A batch that contradicts what is stored brings nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn payloads_come_along_with_the_look_at_their_jobs() {
+    let (store, _) = fresh().await;
+    let mut leader = Leader::begin(&store).await;
+    let mut jobs: Vec<NewJob> = (0..MANY).map(|n| leader.new_job(&format!("{{\"n\": {n}}}"))).collect();
+    jobs[3].spec.payload = format!("\"{}\"", "x".repeat(100_000));
+    leader.submit_all(jobs.clone()).await;
+    for some in jobs.chunks(100) {
+        let ids: Vec<_> = some.iter().map(|job| job.id).collect();
+        let lease = Change::Assign(leader.assignment(&ids));
+        let batch = Arc::new(Batch::new(leader.number + 1, vec![lease]));
+        let mut committed = store.commit_and_bring(leader.term, batch, &ids[..90]).await.unwrap();
+        leader.number += 1;
+        committed.payloads.sort();
+        let inline = some[..90].iter().filter(|job| job.spec.payload.len() < 1_000);
+        let expected: Vec<_> = inline.map(|job| (job.id, job.spec.payload.clone())).collect();
+        assert_eq!(committed.payloads, expected);
+    }
+    let leased = [jobs[0].id];
+    let batch = Arc::new(Batch::new(leader.number + 1, vec![Change::Assign(leader.assignment(&leased))]));
+    let refused = store.commit_and_bring(leader.term, batch, &leased).await;
+    assert!(matches!(&refused, Err(CommitError::Refused(_))), "{refused:?}");
 }
 
 /// A trigger of that timing which fails as long as somebody wants it to.

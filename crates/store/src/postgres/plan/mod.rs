@@ -106,6 +106,8 @@ pub(super) struct Segment<'b> {
     over: Vec<Fence>,
     /// Leases that are given on the leader's word.
     leasable: Vec<(JobId, Fence)>,
+    /// Jobs whose payloads are brought along, where they are among those.
+    wanted: HashSet<JobId>,
     sessions: HashMap<SessionId, session::Write>,
     /// Leases that are also written on their jobs.
     transactional: Vec<(Fence, Lease, &'b Assignment)>,
@@ -181,6 +183,11 @@ impl<'b> Segment<'b> {
     /// An empty one that begins with these facts.
     pub(super) fn new(facts: Facts) -> Segment<'b> {
         Segment { facts, ..Segment::default() }
+    }
+
+    /// Brings along the payloads of these jobs, where it looks at their rows.
+    pub(super) fn wanting(self, wanted: &[JobId]) -> Segment<'b> {
+        Segment { wanted: wanted.iter().copied().collect(), ..self }
     }
 
     /// Takes the next change of the batch, if it can.

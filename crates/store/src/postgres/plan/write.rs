@@ -1,8 +1,8 @@
 //! The statements that write a segment.
 
-use ganger_core::Wall;
 use ganger_core::change::NewJob;
 use ganger_core::job::State;
+use ganger_core::{Fence, JobId, Wall};
 use uuid::Uuid;
 
 use super::session::Write;
@@ -335,13 +335,14 @@ impl<'b> Segment<'b> {
     }
 
     fn write_assignments(&mut self, pipeline: &mut Pipeline<'b>) -> Result<(), Failure> {
-        if !self.leasable.is_empty() {
-            let leases = &self.leasable;
-            let earliest = leases.iter().map(|(_, fence)| codec::fence_key(*fence)).min();
-            pipeline.add(
-                sql::EXPECT_LEASABLE,
-                vec![column(leases, |(job, _)| job.uuid()), param(earliest), count(leases.len())],
-            )?;
+        let wanted = std::mem::take(&mut self.wanted);
+        let leasable = std::mem::take(&mut self.leasable).into_iter();
+        let (bring, expect): (Vec<_>, Vec<_>) = leasable.partition(|(job, _)| wanted.contains(job));
+        if !expect.is_empty() {
+            pipeline.add(sql::EXPECT_LEASABLE, leases(&expect))?;
+        }
+        if !bring.is_empty() {
+            pipeline.bring(sql::BRING_LEASABLE, leases(&bring))?;
         }
         if !self.over.is_empty() {
             pipeline
@@ -352,6 +353,12 @@ impl<'b> Segment<'b> {
         }
         Ok(())
     }
+}
+
+/// The parameters of a look at the jobs of these leases.
+fn leases<'b>(leases: &[(JobId, Fence)]) -> Vec<Param<'b>> {
+    let earliest = leases.iter().map(|(_, fence)| codec::fence_key(*fence)).min();
+    vec![column(leases, |(job, _)| job.uuid()), param(earliest), count(leases.len())]
 }
 
 /// What users' transactions do, or may do.
