@@ -21,7 +21,7 @@ use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
 use ganger_store::read::{ListQuery, Page, Related, StoredJob};
 use ganger_store::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, SharedStore};
-use ganger_store::{CommitError, Committed, Store, StoreError};
+use ganger_store::{CommitError, Committed, Store, StoreError, Wanted};
 use tokio::sync::Mutex;
 
 /// Opens a store.
@@ -89,7 +89,7 @@ impl Store for LateStore {
         &self,
         term: Term,
         batch: Arc<Batch>,
-        wanted: &[JobId],
+        wanted: &Wanted<'_>,
     ) -> Result<Committed, CommitError> {
         self.store().await.map_err(CommitError::Refused)?.commit_and_bring(term, batch, wanted).await
     }

@@ -21,7 +21,7 @@ use ganger_core::timeline::{Span, Timeline};
 use ganger_core::{JobId, Term, Wall};
 use ganger_store::read::{ListQuery, Page, Related, StoredJob};
 use ganger_store::shared::SharedStore;
-use ganger_store::{CommitError, Committed, Store, StoreError};
+use ganger_store::{CommitError, Committed, Store, StoreError, Wanted};
 
 /// Passes every call on, until it is released.
 pub struct ReleasableStore(RwLock<Option<Arc<dyn Store>>>);
@@ -68,7 +68,7 @@ impl Store for ReleasableStore {
         &self,
         term: Term,
         batch: Arc<Batch>,
-        wanted: &[JobId],
+        wanted: &Wanted<'_>,
     ) -> Result<Committed, CommitError> {
         self.store().map_err(CommitError::Refused)?.commit_and_bring(term, batch, wanted).await
     }

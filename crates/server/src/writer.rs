@@ -346,7 +346,7 @@ impl Busy {
 }
 
 async fn commit(parts: WriterParts, term: Term, batch: Arc<Batch>) -> Answer {
-    let wanted = parts.payloads.wanted(&batch);
+    let wanted = || parts.payloads.wanted(&batch);
     let commit = parts.store.commit_and_bring(term, batch.clone(), &wanted);
     match AssertUnwindSafe(commit).catch_unwind().await {
         Ok(answer) => answer.map(|Committed { applied, payloads }| {

@@ -41,4 +41,4 @@ pub use memory::{MemoryState, MemoryStore};
 pub use postgres::{PgOptions, PgStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteStore};
-pub use store::{CommitError, Committed, Store, StoreError, heard};
+pub use store::{CommitError, Committed, Store, StoreError, Wanted, heard};

@@ -66,12 +66,12 @@ pub trait Store: Send + Sync + 'static {
     async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError>;
 
     /// The same, for a leader that does not have the payloads of all the jobs that the batch leases: a store that looks at their rows anyway
-    /// brings along what of these is at hand there. The rest is read with [`Store::payloads`].
+    /// asks which are wanted, and brings along what is at hand there. The rest is read with [`Store::payloads`].
     async fn commit_and_bring(
         &self,
         term: Term,
         batch: Arc<Batch>,
-        _wanted: &[JobId],
+        _wanted: &Wanted<'_>,
     ) -> Result<Committed, CommitError> {
         let applied = self.commit(term, batch).await?;
         Ok(Committed { applied, payloads: Vec::new() })
@@ -144,6 +144,9 @@ pub trait Store: Send + Sync + 'static {
         None
     }
 }
+
+/// Tells which payloads are wanted. A question, for finding out is in vain where nobody brings any.
+pub type Wanted<'a> = dyn Fn() -> Vec<JobId> + Send + Sync + 'a;
 
 /// A batch that is durable.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -17,7 +17,7 @@ fn with_payload(payload: &str) -> JobSpec {
 
 async fn bring(leader: &Leader, change: Change, wanted: &[JobId]) -> Result<Committed, CommitError> {
     let batch = Batch::new(leader.number + 1, vec![change]);
-    leader.store.commit_and_bring(leader.term, Arc::new(batch), wanted).await
+    leader.store.commit_and_bring(leader.term, Arc::new(batch), &|| wanted.to_vec()).await
 }
 
 /// A store may bring none; but what it brings is wanted, is leased, and is what the job was submitted with.

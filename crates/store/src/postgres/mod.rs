@@ -59,7 +59,7 @@ use self::watch::Watch;
 use self::writer::Writer;
 use crate::read::{ListQuery, Page, Related, StoredJob};
 use crate::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, ServerView, SharedStore};
-use crate::store::{CommitError, Committed, Store, StoreError};
+use crate::store::{CommitError, Committed, Store, StoreError, Wanted};
 
 pub use ceiling::{Ceiling, CeilingOptions, ceiling};
 pub use inspect::{inspect, is_local};
@@ -148,16 +148,16 @@ impl Store for PgStore {
     }
 
     async fn commit(&self, term: Term, batch: Arc<Batch>) -> Result<Vec<Applied>, CommitError> {
-        self.commit_and_bring(term, batch, &[]).await.map(|committed| committed.applied)
+        self.commit_and_bring(term, batch, &Vec::new).await.map(|committed| committed.applied)
     }
 
     async fn commit_and_bring(
         &self,
         term: Term,
         batch: Arc<Batch>,
-        wanted: &[JobId],
+        wanted: &Wanted<'_>,
     ) -> Result<Committed, CommitError> {
-        self.0.writer.commit(term, &batch, wanted).await
+        self.0.writer.commit(term, &batch, &wanted()).await
     }
 
     async fn jobs(&self, ids: &[JobId], now: Wall) -> Result<Vec<StoredJob>, StoreError> {

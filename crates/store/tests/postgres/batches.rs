@@ -75,7 +75,7 @@ async fn payloads_come_along_with_the_look_at_their_jobs() {
         let ids: Vec<_> = some.iter().map(|job| job.id).collect();
         let lease = Change::Assign(leader.assignment(&ids));
         let batch = Arc::new(Batch::new(leader.number + 1, vec![lease]));
-        let mut committed = store.commit_and_bring(leader.term, batch, &ids[..90]).await.unwrap();
+        let mut committed = store.commit_and_bring(leader.term, batch, &|| ids[..90].to_vec()).await.unwrap();
         leader.number += 1;
         committed.payloads.sort();
         let inline = some[..90].iter().filter(|job| job.spec.payload.len() < 1_000);
@@ -84,7 +84,7 @@ async fn payloads_come_along_with_the_look_at_their_jobs() {
     }
     let leased = [jobs[0].id];
     let batch = Arc::new(Batch::new(leader.number + 1, vec![Change::Assign(leader.assignment(&leased))]));
-    let refused = store.commit_and_bring(leader.term, batch, &leased).await;
+    let refused = store.commit_and_bring(leader.term, batch, &|| leased.to_vec()).await;
     assert!(matches!(&refused, Err(CommitError::Refused(_))), "{refused:?}");
 }
 
