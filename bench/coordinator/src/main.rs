@@ -16,6 +16,10 @@ use std::time::Instant;
 
 use world::World;
 
+#[cfg(feature = "shipped-allocator")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// One point that is measured.
 #[derive(Clone, Copy, Debug)]
 struct Point {
