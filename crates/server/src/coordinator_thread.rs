@@ -148,6 +148,7 @@ impl CoordinatorThread {
             let ended = self.lead(wait, term, coordinator, &mut number);
             self.phase.send_replace(Phase::TakingOver);
             self.gateway.close_all();
+            self.parts.payloads.forget();
             drop(renewer);
             match ended {
                 Ended::Stopped => {

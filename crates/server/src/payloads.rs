@@ -3,37 +3,29 @@
 //! The coordinator never sees a payload. Some are kept here, up to a number of bytes, from the
 //! commit of their submission until they are handed on to a worker. Of the others a store may bring along what it sees when it writes their
 //! leases; what is then still missing, and the payloads of a lease that is told again, are read from the store, one call for a whole assignment.
-//!
-//! Which are kept: where a worker is free, the job that came last runs at once; where none is, the one that came first is next. So the
-//! last ones are, and of those before them the first. What is in between gives way.
 
-use std::collections::{BTreeMap, HashMap};
+mod kept;
+
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ganger_core::change::{Applied, Batch, Change, Intake, Snapshot};
-use ganger_core::job::JobOptions;
+use ganger_core::change::{Applied, Batch, Change, Intake, Replayed, Snapshot};
 use ganger_core::message::Work;
-use ganger_core::trace::TraceContext;
+use ganger_core::schedule::ledger::ScheduleChange;
 use ganger_core::{JobId, Wall};
-use ganger_proto::{Parcel, Trace};
+use ganger_proto::Parcel;
 use ganger_store::read::StoredJob;
 use ganger_store::{Store, StoreError};
 
+pub(crate) use self::kept::TRACE_BYTES;
+use self::kept::{Carried, Entry, Kept};
 use crate::waiters::ends;
 
-/// Bytes of payloads that came last.
-pub const LATEST_BYTES: usize = 16 << 20;
-/// Bytes of payloads that came first, of those that are not the last any more.
-pub const FIRST_BYTES: usize = 48 << 20;
-/// Bytes of payloads that came along with leases, and are about to be handed on.
-pub const BROUGHT_BYTES: usize = 16 << 20;
-/// What an entry costs besides its texts.
-const ENTRY_BYTES: usize = 128;
-/// What a trace context costs, about, here and on the wire.
-pub(crate) const TRACE_BYTES: usize = 128;
-
+/// Payloads that are wanted with the leases of one batch, at the most. Of 2 KiB each, the largest that PostgreSQL keeps in a row, they fit into the
+/// memory that it gives a statement; more are read in parts, as they are sent.
+const WANTED: usize = 1_500;
 /// Finds the payload of a lease.
 pub struct Payloads {
     store: Arc<dyn Store>,
@@ -51,77 +43,35 @@ pub struct Found {
     pub ended: Vec<Work>,
 }
 
-struct Entry {
-    payload: String,
-    trace: Option<Box<Carried>>,
-}
-
-/// The trace of a job, until it is known when its lease is sent.
-struct Carried {
-    context: TraceContext,
-    submitted: Wall,
-    occurrence: bool,
-}
-
-impl Carried {
-    fn of(options: &JobOptions, submitted: Wall) -> Option<Box<Carried>> {
-        // Most carry none, and are not looked at further.
-        options.traceparent.as_ref()?;
-        let occurrence = options.schedule.is_some();
-        options.trace().map(|context| Box::new(Carried { context, submitted, occurrence }))
-    }
-}
-
-/// The payloads that are kept.
-struct Kept {
-    latest: Share,
-    first: Share,
-    brought: Share,
-    /// Some live job has its payload in the store only. Until then nobody is asked to bring one along.
-    given_way: bool,
-}
-
-/// Payloads up to a number of bytes.
-struct Share {
-    bytes: usize,
-    limit: usize,
-    /// Ids begin with the time of their making, so the first is the oldest.
-    entries: BTreeMap<JobId, Entry>,
-}
-
 impl Payloads {
     /// Nothing is kept yet.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Payloads {
-        let kept = Mutex::new(Kept::new(LATEST_BYTES, FIRST_BYTES, BROUGHT_BYTES));
-        Payloads { store, kept, traced: AtomicBool::new(false) }
+        Payloads { store, kept: Mutex::default(), traced: AtomicBool::new(false) }
     }
 
     /// A leader begins with these jobs.
     pub fn loaded(&self, snapshot: &Snapshot) {
-        let traced = snapshot.jobs.iter().any(|job| job.options.traceparent.is_some());
-        self.traced.store(traced, Ordering::Relaxed);
-        // What is here may have ended under another leader.
-        let mut kept = self.kept();
-        kept.shares().into_iter().for_each(Share::clear);
-        kept.given_way = !snapshot.jobs.is_empty();
+        if snapshot.jobs.iter().any(|job| job.options.traceparent.is_some()) {
+            self.traced.store(true, Ordering::Relaxed);
+        }
+        self.kept().given_way = !snapshot.jobs.is_empty();
     }
 
-    /// Jobs that this batch leases whose payloads are not here: a store that sees their rows may bring them along. None if their
-    /// traces are needed as well.
+    /// The leader has ended: what is kept may end under another one, and would stay here for ever.
+    pub fn forget(&self) {
+        self.kept().clear();
+    }
+
+    /// Some of the jobs that this batch leases whose payloads are not here: a store that sees their rows may bring them along. None if
+    /// their traces are needed as well.
     pub fn wanted(&self, batch: &Batch) -> Vec<JobId> {
-        let mut wanted = Vec::new();
         let kept = self.kept();
         if !kept.given_way || self.traced.load(Ordering::Relaxed) {
-            return wanted;
+            return Vec::new();
         }
-        for change in &batch.changes {
-            if let Change::Assign(assignment) = change {
-                let leased = assignment.leases.iter().map(|lease| lease.job);
-                wanted.extend(leased.filter(|job| !kept.contains(*job)));
-            }
-        }
-        wanted
+        let leased = batch.changes.iter().flat_map(Change::leases).map(|lease| lease.job);
+        leased.filter(|job| !kept.contains(*job)).take(WANTED).collect()
     }
 
     /// These came along with leases that are durable now, and will be handed on next.
@@ -138,7 +88,14 @@ impl Payloads {
     /// A batch is durable: its new jobs will soon be assigned. Must be told before the coordinator is.
     pub fn submitted(&self, batch: &Batch, applied: &[Applied]) {
         for (change, applied) in batch.changes.iter().zip(applied) {
+            if revives_a_trace(change, applied) {
+                self.traced.store(true, Ordering::Relaxed);
+            }
             let (Change::Submit(submission), intakes) = (change, applied.intakes()) else { continue };
+            // Its job is dead already.
+            if submission.is_refused() {
+                continue;
+            }
             let mut kept = self.kept();
             for (job, intake) in submission.jobs.iter().zip(intakes) {
                 if *intake == Intake::Created(job.id) {
@@ -224,96 +181,34 @@ impl Payloads {
     }
 }
 
-impl Entry {
-    fn bytes(&self) -> usize {
-        ENTRY_BYTES + self.payload.len() + self.trace.as_ref().map_or(0, |_| TRACE_BYTES)
-    }
-
-    fn parcel(self, work: Work, now: Wall) -> Parcel {
-        let trace = self.trace.map(|carried| {
-            let Carried { context, submitted, occurrence } = *carried;
-            Box::new(Trace { context, waited: now.since(submitted), occurrence })
-        });
-        Parcel { work, payload: self.payload, trace }
-    }
-}
-
-impl Kept {
-    fn new(latest: usize, first: usize, brought: usize) -> Kept {
-        let share = |limit| Share { bytes: 0, limit, entries: BTreeMap::new() };
-        Kept { latest: share(latest), first: share(first), brought: share(brought), given_way: false }
-    }
-
-    fn shares(&mut self) -> [&mut Share; 3] {
-        [&mut self.latest, &mut self.first, &mut self.brought]
-    }
-
-    fn contains(&self, job: JobId) -> bool {
-        [&self.latest, &self.first, &self.brought].iter().any(|share| share.entries.contains_key(&job))
-    }
-
-    fn insert(&mut self, job: JobId, entry: Entry) {
-        self.latest.insert(job, entry);
-        while self.latest.bytes > self.latest.limit {
-            let Some((job, entry)) = self.latest.pop_oldest() else { break };
-            if self.first.bytes + entry.bytes() <= self.first.limit {
-                self.first.insert(job, entry);
-            } else {
-                self.given_way = true;
+/// Whether a change makes a job live that carries a trace, and whose payload is not kept.
+fn revives_a_trace(change: &Change, applied: &Applied) -> bool {
+    match (change, applied) {
+        (Change::Schedule(change), _) => match &**change {
+            ScheduleChange::Fire(firing) => {
+                firing.jobs.iter().any(|job| job.spec.options.traceparent.is_some())
             }
-        }
-    }
-
-    fn bring(&mut self, job: JobId, entry: Entry) {
-        if self.brought.bytes + entry.bytes() <= self.brought.limit {
-            self.brought.insert(job, entry);
-        }
-    }
-
-    fn remove(&mut self, job: JobId) -> Option<Entry> {
-        self.shares().into_iter().find_map(|share| share.remove(job))
-    }
-}
-
-impl Share {
-    fn insert(&mut self, job: JobId, entry: Entry) {
-        self.bytes += entry.bytes();
-        if let Some(old) = self.entries.insert(job, entry) {
-            self.bytes -= old.bytes();
-        }
-    }
-
-    fn remove(&mut self, job: JobId) -> Option<Entry> {
-        let entry = self.entries.remove(&job)?;
-        self.bytes -= entry.bytes();
-        Some(entry)
-    }
-
-    fn clear(&mut self) {
-        (self.bytes, self.entries) = (0, BTreeMap::new());
-    }
-
-    fn pop_oldest(&mut self) -> Option<(JobId, Entry)> {
-        let (job, entry) = self.entries.pop_first()?;
-        self.bytes -= entry.bytes();
-        Some((job, entry))
+            ScheduleChange::Put(..) | ScheduleChange::Delete(..) => false,
+        },
+        (_, Applied::Replayed(Replayed::Live(job, _))) => job.options.traceparent.is_some(),
+        _ => false,
     }
 }
 
 impl fmt::Debug for Payloads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut kept = self.kept();
-        let shares = kept.shares();
-        let (jobs, bytes) = shares
-            .iter()
-            .fold((0, 0), |(jobs, bytes), share| (jobs + share.entries.len(), bytes + share.bytes));
+        let (jobs, bytes) = self.kept().size();
         f.debug_struct("Payloads").field("jobs", &jobs).field("bytes", &bytes).finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ganger_core::change::{Assignment, Lease};
+    use ganger_core::change::{Assignment, Lease, LiveJob, NewJob, Replay};
+    use ganger_core::ids::ScheduleId;
+    use ganger_core::job::{JobSpec, State};
+    use ganger_core::schedule::Standing;
+    use ganger_core::schedule::ledger::Firing;
     use ganger_core::{Fence, SessionId, Term};
     use ganger_store::MemoryStore;
 
@@ -323,45 +218,8 @@ mod tests {
         JobId::new(n, [0; 10])
     }
 
-    fn entry(bytes: usize) -> Entry {
-        Entry { payload: "x".repeat(bytes - ENTRY_BYTES), trace: None }
-    }
-
-    /// Which of so many jobs are kept.
-    fn numbers(kept: &Kept, jobs: u64) -> Vec<u64> {
-        (0..jobs).filter(|n| kept.contains(job(*n))).collect()
-    }
-
-    /// The last ones may run at once, the first ones are next; what is between them gives way, at the bound and not before.
-    #[test]
-    fn the_last_payloads_are_kept_and_the_first_of_those_before() {
-        let mut kept = Kept::new(2_000, 3_000, 0);
-        for n in 0..5 {
-            kept.insert(job(n), entry(1_000));
-        }
-        assert_eq!(numbers(&kept, 5), [0, 1, 2, 3, 4]);
-        for n in 5..10 {
-            kept.insert(job(n), entry(1_000));
-        }
-        assert_eq!(numbers(&kept, 10), [0, 1, 2, 8, 9]);
-        assert_eq!((kept.latest.bytes, kept.first.bytes), (2_000, 3_000));
-    }
-
-    /// A backlog that is worked off from its front goes on to be found here.
-    #[test]
-    fn what_is_handed_on_leaves_its_room_to_others() {
-        let mut kept = Kept::new(1_000, 1_000, 0);
-        kept.insert(job(0), entry(1_000));
-        kept.insert(job(1), entry(1_000));
-        assert!(kept.remove(job(0)).is_some());
-        kept.insert(job(2), entry(1_000));
-        assert_eq!(numbers(&kept, 3), [1, 2]);
-        for n in 3..10_000 {
-            kept.insert(job(n), entry(1_000));
-            assert!(kept.remove(job(n)).is_some());
-        }
-        assert!(kept.remove(job(1)).is_some() && kept.remove(job(2)).is_none());
-        assert_eq!((kept.latest.bytes, kept.first.bytes), (0, 0));
+    fn entry(payload: &str) -> Entry {
+        Entry { payload: payload.into(), trace: None }
     }
 
     fn leasing(jobs: &[JobId]) -> Batch {
@@ -369,6 +227,16 @@ mod tests {
         let (session, first) = (SessionId::new(1, [0; 10]), Fence { term: Term::default(), seq: 1 });
         let assignment = Assignment { session, first, at: Wall(1), leases: leases.collect() };
         Batch::new(1, vec![Change::Assign(assignment)])
+    }
+
+    fn new(id: JobId, traceparent: Option<String>) -> NewJob {
+        let mut spec = JobSpec::new("k".parse().unwrap());
+        spec.options.traceparent = traceparent;
+        NewJob { id, seq: 1, created_at: Wall(1), due_at: Wall(1), spec }
+    }
+
+    fn live(id: JobId, traceparent: Option<String>) -> LiveJob {
+        LiveJob::from(&new(id, traceparent))
     }
 
     fn work(job: JobId) -> Work {
@@ -389,7 +257,7 @@ mod tests {
     fn what_gave_way_is_wanted_with_its_lease_and_handed_on() {
         let payloads = Payloads::new(Arc::new(MemoryStore::new()));
         let (here, gone) = (job(1), job(2));
-        payloads.kept().insert(here, entry(1_000));
+        payloads.kept().insert(here, entry("here"));
         assert_eq!(payloads.wanted(&leasing(&[here, gone])), []);
         payloads.kept().given_way = true;
         assert_eq!(payloads.wanted(&leasing(&[here, gone])), [gone]);
@@ -397,40 +265,60 @@ mod tests {
         assert_eq!(payloads.wanted(&leasing(&[here, gone])), []);
         let parcels = payloads.at_hand(vec![work(gone), work(here)], Wall(2)).unwrap();
         let texts: Vec<&str> = parcels.iter().map(|parcel| parcel.payload.as_str()).collect();
-        assert_eq!(texts, ["brought", &"x".repeat(1_000 - ENTRY_BYTES)]);
+        assert_eq!(texts, ["brought", "here"]);
         assert!(payloads.at_hand(vec![work(gone)], Wall(2)).is_err(), "it left with its parcel");
         // A trace is not in what comes along.
         payloads.traced.store(true, Ordering::Relaxed);
         assert_eq!(payloads.wanted(&leasing(&[gone])), []);
     }
 
-    /// What came along and is never handed on must not fill the room of others for ever, nor what ended elsewhere.
+    /// What is kept may end under another leader; whoever leads begins with everything in the store.
     #[test]
-    fn what_came_along_is_bounded_and_a_new_leader_begins_with_nothing() {
-        let mut kept = Kept::new(1_000, 1_000, 2_000);
-        for n in 0..3 {
-            kept.bring(job(n), entry(1_000));
-        }
-        assert_eq!((numbers(&kept, 3), kept.brought.bytes), (vec![0, 1], 2_000));
-        assert!(kept.remove(job(0)).is_some());
-        kept.bring(job(2), entry(1_000));
-        assert_eq!(numbers(&kept, 3), [1, 2]);
+    fn a_leader_that_ended_keeps_nothing_and_one_that_begins_wants_what_waits() {
         let payloads = Payloads::new(Arc::new(MemoryStore::new()));
-        payloads.kept().insert(job(1), entry(1_000));
+        payloads.kept().insert(job(1), entry("here"));
         payloads.brought(vec![(job(2), "null".into())]);
+        payloads.forget();
+        assert!(!payloads.kept().contains(job(1)) && !payloads.kept().contains(job(2)));
         payloads.loaded(&Snapshot::default());
-        assert_eq!(numbers(&payloads.kept(), 3), [0; 0]);
-        assert_eq!(payloads.wanted(&leasing(&[job(1)])), [], "no live job is in the store only");
+        assert_eq!(payloads.wanted(&leasing(&[job(1)])), [], "no waiting job is in the store only");
+        payloads.loaded(&Snapshot { jobs: vec![live(job(1), None)], ..Snapshot::default() });
+        assert_eq!(payloads.wanted(&leasing(&[job(1)])), [job(1)]);
+        let many: Vec<JobId> = (0..2_000).map(job).collect();
+        assert_eq!(payloads.wanted(&leasing(&many)), many[..WANTED]);
     }
 
+    /// A trace does not come along with a payload, so where one may be needed none is wanted: also where the job was final, or comes from a
+    /// schedule.
     #[test]
-    fn a_payload_larger_than_the_whole_cache_is_not_kept() {
-        let mut kept = Kept::new(1_000, 1_000, 0);
-        kept.insert(job(1), entry(500));
-        assert!(!kept.given_way);
-        kept.insert(job(2), entry(2_000));
-        assert!(kept.given_way);
-        assert_eq!(numbers(&kept, 3), [1]);
-        assert_eq!((kept.latest.bytes, kept.first.bytes), (0, 500));
+    fn nothing_comes_along_where_a_job_may_carry_a_trace() {
+        let trace = || Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned());
+        let asks = |told: &dyn Fn(&Payloads)| {
+            let payloads = Payloads::new(Arc::new(MemoryStore::new()));
+            payloads.kept().given_way = true;
+            told(&payloads);
+            !payloads.wanted(&leasing(&[job(1)])).is_empty()
+        };
+        for (traceparent, asked) in [(None, true), (trace(), false)] {
+            let snapshot = Snapshot { jobs: vec![live(job(1), traceparent.clone())], ..Snapshot::default() };
+            assert_eq!(asks(&|payloads| payloads.loaded(&snapshot)), asked);
+            let replay = Change::Replay(Replay { job: job(1), seq: 1, at: Wall(1) });
+            let replayed = Replayed::Live(Box::new(live(job(1), traceparent.clone())), State::Dead);
+            let fire = Change::Schedule(Box::new(ScheduleChange::Fire(Firing {
+                schedule: ScheduleId::new(1, [0; 10]),
+                name: "s".parse().unwrap(),
+                standing: Standing::default(),
+                occurrences: Vec::new(),
+                jobs: vec![new(job(1), traceparent.clone())],
+                forget: None,
+            })));
+            let told = [(replay, Applied::Replayed(replayed)), (fire, Applied::Fired(Vec::new()))];
+            for (change, applied) in told {
+                let batch = Batch::new(1, vec![change]);
+                let submitted =
+                    |payloads: &Payloads| payloads.submitted(&batch, std::slice::from_ref(&applied));
+                assert_eq!(asks(&submitted), asked, "{batch:?}");
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What a leader compares its memory with: pages of the live jobs as a store has them.
 
-use super::{Assignment, Change, LiveJob};
+use super::{Assignment, Change, Lease, LiveJob};
 use crate::dependency::Edge;
 use crate::ids::JobId;
 use crate::job::State;
@@ -39,6 +39,12 @@ pub struct LivePage {
 }
 
 impl Change {
+    /// The leases that it gives: none, unless it is an assignment.
+    #[must_use]
+    pub fn leases(&self) -> &[Lease] {
+        if let Change::Assign(assignment) = self { &assignment.leases } else { &[] }
+    }
+
     /// Names the jobs about which a store says something else once the change is written: those themselves, and those
     /// whose edges it settles.
     pub fn touches(&self, mut job: impl FnMut(JobId)) {

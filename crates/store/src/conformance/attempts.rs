@@ -13,7 +13,7 @@ use super::leader::{Leader, spec};
 use crate::read::LeaseView;
 use crate::store::Store;
 
-fn again(leader: &Leader, attempt: u32) -> After {
+pub(super) fn again(leader: &Leader, attempt: u32) -> After {
     let standing = Standing { attempt, burnt: attempt, lost: 1 };
     After::Again { due_at: leader.now + Duration::from_secs(2), retrying: true, standing }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use ganger_core::JobId;
 use ganger_core::change::{Applied, Batch, Change};
 use ganger_core::job::JobSpec;
+use ganger_core::outcome::Outcome;
 
+use super::attempts::again;
 use super::leader::Leader;
 use crate::store::{CommitError, Committed, Store, StoreError};
 
@@ -58,6 +60,11 @@ pub(super) async fn wanting_a_payload_excuses_no_lease(store: Arc<dyn Store>) {
         let failed = matches!(&refused, Err(CommitError::Refused(StoreError::Failed(_))));
         assert!(failed, "{jobs:?}: {refused:?}");
     }
+    // Nor is a fence that is not later than the last one good enough.
+    let (early, late) = (leader.assignment(session, &[live]), leader.assign(session, &[live]).await);
+    let end = leader.end(&late, 0, 1, Outcome::Error, again(&leader, 1));
+    leader.commit(vec![Change::End(end)]).await;
+    assert!(bring(&leader, Change::Assign(early), &[live]).await.is_err());
     let lease = Change::Assign(leader.assignment(session, &[live]));
     assert!(bring(&leader, lease, &[live]).await.is_ok());
 }
