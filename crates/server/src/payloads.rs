@@ -26,6 +26,7 @@ use crate::waiters::ends;
 /// Payloads that are wanted with the leases of one batch, at the most. Of 2 KiB each, the largest that PostgreSQL keeps in a row, they fit into the
 /// memory that it gives a statement; more are read in parts, as they are sent.
 const WANTED: usize = 1_500;
+
 /// Finds the payload of a lease.
 pub struct Payloads {
     store: Arc<dyn Store>,
