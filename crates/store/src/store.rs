@@ -73,8 +73,7 @@ pub trait Store: Send + Sync + 'static {
         batch: Arc<Batch>,
         _wanted: &Wanted<'_>,
     ) -> Result<Committed, CommitError> {
-        let applied = self.commit(term, batch).await?;
-        Ok(Committed { applied, payloads: Vec::new() })
+        self.commit(term, batch).await.map(Committed::from)
     }
 
     /// Jobs by id, live or final, without those that do not exist. The order is that of `ids`.
@@ -155,6 +154,13 @@ pub struct Committed {
     pub applied: Vec<Applied>,
     /// Payloads of jobs that it leases.
     pub payloads: Vec<(JobId, String)>,
+}
+
+/// With nothing that came along.
+impl From<Vec<Applied>> for Committed {
+    fn from(applied: Vec<Applied>) -> Committed {
+        Committed { applied, payloads: Vec::new() }
+    }
 }
 
 /// What the answer to one copy of a batch says about it.

@@ -103,9 +103,7 @@ impl<'a> Attempt<'a> {
         };
         match outcome {
             // What is known may be from before it was applied.
-            Err(Stop::Numbered(last)) if self.may_be(last) => {
-                self.answer_again().await.map(|applied| Committed { applied, payloads: Vec::new() })
-            }
+            Err(Stop::Numbered(last)) if self.may_be(last) => self.answer_again().await.map(Committed::from),
             other => {
                 self.known = Some(known);
                 other
@@ -125,7 +123,7 @@ impl<'a> Attempt<'a> {
         }
         let outcome = self.with_care(known).await;
         known.leases.roll_back();
-        outcome.map(|applied| Committed { applied, payloads: Vec::new() })
+        outcome.map(Committed::from)
     }
 
     /// Whether this batch was applied if that one was the last. One in doubt may have been followed by another.
