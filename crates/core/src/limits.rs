@@ -36,6 +36,8 @@ pub const LABEL_BYTES: usize = 128;
 pub const KEY_BYTES: usize = 256;
 /// Largest weight of a job's `fair_key`; the smallest is 1.
 pub const FAIR_WEIGHT: u16 = 1_000;
+/// Largest `weight` of a queue.
+pub const QUEUE_WEIGHT: u16 = 1_000;
 /// Largest `max_running` of a queue or of its keys.
 pub const MAX_RUNNING: u32 = 1_000_000;
 /// Largest number of starts, and largest burst, of a rate.

@@ -104,7 +104,7 @@ impl Default for Retention {
 }
 
 /// The settings of one queue. A queue that was never set has the default ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QueueSettings {
     /// Nothing of it starts; submissions are accepted.
@@ -123,6 +123,27 @@ pub struct QueueSettings {
     pub block: Duration,
     /// How waiting makes up for priority.
     pub ageing: Option<Ageing>,
+    /// Its share of the starts among the queues of the same precedence that a worker serves.
+    pub weight: u16,
+    /// A worker starts jobs of queues with a larger precedence first.
+    pub precedence: i8,
+}
+
+impl Default for QueueSettings {
+    fn default() -> QueueSettings {
+        QueueSettings {
+            paused: false,
+            draining: false,
+            policy: Policy::default(),
+            retention: Retention::default(),
+            limits: Limits::default(),
+            keys: Limits::default(),
+            block: Duration::ZERO,
+            ageing: None,
+            weight: 1,
+            precedence: 0,
+        }
+    }
 }
 
 /// What jobs together may do. What is not set is not limited.
@@ -182,6 +203,7 @@ impl QueueSettings {
     /// The first field that is out of bounds.
     pub fn check(&self) -> Result<(), SpecError> {
         self.retention.check()?;
+        within("weight", self.weight.into(), 1, limits::QUEUE_WEIGHT.into())?;
         self.limits.check(["limits.max_running", "limits.rate", "limits.burst", "limits.max_depth"])?;
         self.keys.check([
             "key_limits.max_running",
@@ -245,8 +267,12 @@ mod tests {
         };
         let ageing = Some(Ageing { every: limits::AGEING, at_most: 255 });
         let block = limits::HELD_FOR;
-        let settings = QueueSettings { limits: most, keys: most, block, ageing, ..QueueSettings::default() };
+        let weight = limits::QUEUE_WEIGHT;
+        let settings =
+            QueueSettings { limits: most, keys: most, block, ageing, weight, ..QueueSettings::default() };
         assert_eq!(settings.check(), Ok(()));
+        assert!(refused(|s| s.weight = limits::QUEUE_WEIGHT + 1).contains("allowed are 1 to 1000"));
+        assert!(refused(|s| s.weight = 0).contains("`weight` is 0, allowed are 1 to 1000"));
 
         let past = |at: u32| format!("is {}, allowed are 1 to {at}", at + 1);
         let running = refused(|s| s.limits.max_running = Some(limits::MAX_RUNNING + 1));

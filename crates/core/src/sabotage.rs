@@ -95,6 +95,8 @@ pub enum Bug {
     ThrottledBurnsAttempt,
     /// A lease counts against the limits only once it is durable.
     LeaseCountedLate,
+    /// A queue that started a job keeps its turn, so that its backlog is run before the jobs of other queues.
+    QueuesTakeNoTurns,
     /// The end of any attempt of a parent settles its edges, also where the parent goes on.
     SettledByAnyAttempt,
     /// A new leader does not know the edges of blocked jobs.
@@ -149,7 +151,7 @@ pub enum Bug {
 
 impl Bug {
     /// Every seeded bug, so that a test can require each to be caught.
-    pub const ALL: [Bug; 69] = [
+    pub const ALL: [Bug; 70] = [
         Bug::TtlFromReceipt,
         Bug::ExpiryBeforeCommit,
         Bug::ShortTakeoverWait,
@@ -194,6 +196,7 @@ impl Bug {
         Bug::ClosedInMemoryOnly,
         Bug::ThrottledBurnsAttempt,
         Bug::LeaseCountedLate,
+        Bug::QueuesTakeNoTurns,
         Bug::SettledByAnyAttempt,
         Bug::EdgesNotLoaded,
         Bug::EndedParentsNotNoticed,

@@ -43,7 +43,13 @@ impl Bucket {
 
     /// How long until the next lease may be given.
     pub(crate) fn wait(&self, rate: &Rate, now: Mono) -> Duration {
-        lasting(token(rate).saturating_sub(self.at(rate, now).level), rate)
+        self.wait_for(rate, 1, now)
+    }
+
+    /// How long until so many leases have been given, each as soon as it may be.
+    pub(crate) fn wait_for(&self, rate: &Rate, leases: u64, now: Mono) -> Duration {
+        let needed = token(rate).saturating_mul(leases.into());
+        lasting(needed.saturating_sub(self.at(rate, now).level), rate)
     }
 
     /// How long until it makes no difference that anything was ever taken.

@@ -14,7 +14,8 @@ use hashbrown::HashTable;
 use crate::coordinator::fleet::{Fleet, GroupId, Ring};
 use crate::coordinator::flow::Flow;
 use crate::coordinator::levels::Mixed;
-use crate::coordinator::ready::{Order, StrandId};
+use crate::coordinator::lines::{Place, Standing};
+use crate::coordinator::ready::StrandId;
 use crate::coordinator::table::Newcomer;
 use crate::coordinator::view::Gate;
 use crate::coordinator::wheel::TimerId;
@@ -26,6 +27,10 @@ use crate::time::Mono;
 /// A class of jobs, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ClassId(pub(crate) u32);
+
+/// A queue that has, or had, a class, numbered from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct QueueId(pub(crate) u32);
 
 /// What all jobs of a class share.
 #[derive(Clone, Debug)]
@@ -57,12 +62,14 @@ fn shared<'a>(job: &Newcomer<'a>) -> Shared<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
     pub(crate) key: ClassKey,
+    /// The number of its queue.
+    pub(crate) queue: QueueId,
     /// Groups of workers that can run it.
     pub(crate) groups: Vec<GroupId>,
     /// Threads it is given: what it asks for, or the fallback.
     pub(crate) demand: u16,
     /// Where its head stands in the lines of its groups; `None` while empty or parked.
-    pub(crate) lined_up: Option<Order>,
+    pub(crate) lined_up: Option<Place>,
     /// How often its waiting head was overtaken because it is wide.
     pub(crate) overtakes: u32,
     /// Runs out when the head has been overtaken for too long.
@@ -79,6 +86,13 @@ pub(crate) struct Class {
     pub(crate) mean_run: Option<f64>,
 }
 
+impl Class {
+    /// How it stands in a line with its head at this place.
+    pub(crate) fn standing(&self, id: ClassId, place: Place) -> Standing {
+        Standing { class: id, queue: self.queue, demand: self.demand, place }
+    }
+}
+
 /// Every class there ever was; they are few.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Classes {
@@ -86,7 +100,16 @@ pub(crate) struct Classes {
     /// By the hash of their keys, which are in the classes themselves.
     ids: HashTable<ClassId>,
     hasher: RandomState,
-    by_queue: HashMap<QueueName, Vec<ClassId>>,
+    by_queue: HashMap<QueueName, QueueClasses>,
+    /// The names of the queues, by their numbers.
+    queues: Vec<QueueName>,
+}
+
+/// The classes of one queue.
+#[derive(Clone, Debug, Default)]
+struct QueueClasses {
+    id: QueueId,
+    classes: Vec<ClassId>,
 }
 
 impl Classes {
@@ -103,7 +126,12 @@ impl Classes {
     }
 
     pub(crate) fn of_queue(&self, queue: &QueueName) -> Vec<ClassId> {
-        self.by_queue.get(queue).cloned().unwrap_or_default()
+        self.by_queue.get(queue).map(|of| of.classes.clone()).unwrap_or_default()
+    }
+
+    /// The name of a queue that has a class.
+    pub(crate) fn queue_name(&self, id: QueueId) -> &QueueName {
+        &self.queues[id.0 as usize]
     }
 
     /// The class of a job, and whether it is new.
@@ -123,9 +151,15 @@ impl Classes {
         };
         let id = ClassId(u32::try_from(all.len()).expect("classes are fewer than jobs"));
         ids.insert_unique(hash, id, |id| hasher.hash_one(all[id.0 as usize].key.shared()));
-        self.by_queue.entry(key.queue.clone()).or_default().push(id);
+        let of_queue = self.by_queue.entry(key.queue.clone()).or_insert_with(|| {
+            let id = QueueId(u32::try_from(self.queues.len()).expect("queues are fewer than classes"));
+            self.queues.push(key.queue.clone());
+            QueueClasses { id, classes: Vec::new() }
+        });
+        of_queue.classes.push(id);
         self.all.push(Class {
             demand: key.threads,
+            queue: of_queue.id,
             key,
             groups: Vec::new(),
             lined_up: None,

@@ -5,8 +5,10 @@
 //!
 //! *Wide jobs.* A head that needs more threads than any worker has free is overtaken by narrow ones.
 //! After so many overtakes, or so long, it reserves the roomiest worker that could hold it, which
-//! then takes nothing else until the wide one fits, but for jobs of a higher priority: those come first
-//! everywhere. One reservation per group.
+//! then takes nothing else until the wide one fits, but for jobs that go before it anyway: those of its queue with a
+//! higher priority, and those of queues with a larger precedence. One reservation per group.
+//!
+//! *Several queues* take turns ([`super::lines`]).
 //!
 //! How much a worker is given at once and ahead is in [`super::portions`].
 
@@ -18,9 +20,10 @@ use crate::coordinator::classes::{demand, eligible, gates, widest};
 use crate::coordinator::effect::Effect;
 use crate::coordinator::fair::NOBODY;
 use crate::coordinator::fleet::GroupId;
+use crate::coordinator::lines::Place;
 use crate::coordinator::marks::Mark;
 use crate::coordinator::port::Output;
-use crate::coordinator::ready::Order;
+use crate::coordinator::portions::Portions;
 use crate::coordinator::table::Phase;
 use crate::coordinator::{Coordinator, LeaseEntry, Timer};
 use crate::ids::SessionId;
@@ -42,7 +45,7 @@ pub(crate) type Given = BTreeMap<u32, Vec<(u32, u16)>>;
 /// A head and the worker capacity it may be placed on.
 pub(super) struct Pick {
     pub(super) class: ClassId,
-    order: Order,
+    place: Place,
     /// Free threads that the worker must have; below the demand when prefetching.
     at_least: i32,
     /// The group whose turn it is.
@@ -63,14 +66,14 @@ impl Coordinator {
         let mut count = 0;
         while count < PASS_LEASES && self.lines.has_news() {
             let Some(group) = self.lines.pop_dirty() else { break };
-            let mut portion = None;
+            let mut portions = Portions::default();
             while let Some(pick) = self.pick(group) {
                 if count == PASS_LEASES {
                     self.lines.touch(group);
                     break;
                 }
-                self.note_overtakes(now, group, pick.order);
-                let Some(worker) = self.next_of_portion(&pick, &mut portion) else { break };
+                self.note_overtakes(now, group, &pick);
+                let Some(worker) = self.next_of_portion(&pick, &mut portions) else { break };
                 let job = self.take(pick.class, worker);
                 given.entry(worker).or_default().push(job);
                 // Whoever claimed so many jobs has no use for more.
@@ -103,9 +106,9 @@ impl Coordinator {
         if let Some((worker, class)) = self.lines.reservation(group) {
             let needed = i32::from(self.classes.get(class).demand);
             if self.fleet.free(worker) >= needed
-                && let Some(order) = self.classes.get(class).lined_up
+                && let Some(place) = self.classes.get(class).lined_up
             {
-                return Some(Pick { class, order, at_least: needed, group, reserved: Some(worker) });
+                return Some(Pick { class, place, at_least: needed, group, reserved: Some(worker) });
             }
         }
         let shown = self.fleet.max_free(group).and_then(|free| self.pick_shown(group, free));
@@ -113,18 +116,18 @@ impl Coordinator {
     }
 
     fn pick_shown(&self, group: GroupId, free: i32) -> Option<Pick> {
-        if let Some((order, class)) = self.lines.best(group, free) {
-            let (order, class) = self.fair_sibling(group, free, order, class);
+        if let Some((place, class)) = self.lines.best(group, free) {
+            let (place, class) = self.fair_sibling(group, free, place, class);
             let at_least = i32::from(self.classes.get(class).demand);
-            return Some(Pick { class, order, at_least, group, reserved: None });
+            return Some(Pick { class, place, at_least, group, reserved: None });
         }
-        let (order, class) = self.lines.top(group)?;
+        let (place, class) = self.lines.top(group)?;
         let demand = i32::from(self.classes.get(class).demand);
         if self.runs_elsewhere(class, group) {
-            return Some(Pick { class, order, at_least: demand, group, reserved: None });
+            return Some(Pick { class, place, at_least: demand, group, reserved: None });
         }
         let at_least = demand - self.prefetch(group, class);
-        (free >= at_least).then_some(Pick { class, order, at_least, group, reserved: None })
+        (free >= at_least).then_some(Pick { class, place, at_least, group, reserved: None })
     }
 
     /// Whether a worker of another group has the threads that a class asks for, and nothing better to do.
@@ -140,9 +143,9 @@ impl Coordinator {
     }
 
     /// The class of the same queue, and of the same priority, whose tenant's turn it is. The lines know arrivals alone.
-    fn fair_sibling(&self, group: GroupId, free: i32, order: Order, class: ClassId) -> (Order, ClassId) {
+    fn fair_sibling(&self, group: GroupId, free: i32, place: Place, class: ClassId) -> (Place, ClassId) {
         let Some(flow) = self.flow_of(class).filter(|flow| flow.fair.is_used()) else {
-            return (order, class);
+            return (place, class);
         };
         let turn = |class: ClassId| {
             let turn = self.class_head(class).and_then(|head| head.turn);
@@ -152,19 +155,25 @@ impl Coordinator {
         let could = siblings.filter_map(|id| {
             let class = self.classes.get(id);
             let fits = class.groups.contains(&group) && i32::from(class.demand) <= free;
-            class.lined_up.filter(|place| fits && place.priority == order.priority).map(|place| (place, id))
+            let same_priority = |other: &Place| other.order.priority == place.order.priority;
+            class.lined_up.filter(|other| fits && same_priority(other)).map(|other| (other, id))
         });
-        could.min_by_key(|(place, id)| (turn(*id), *place)).unwrap_or((order, class))
+        could.min_by_key(|(other, id)| (turn(*id), other.order)).unwrap_or((place, class))
     }
 
-    /// A head of higher priority than the one a worker is kept free for, which that worker could run.
+    /// What a worker that is kept free for a wide head runs all the same: jobs of queues with a larger precedence; and, while
+    /// jobs of the wide one's own queue have a higher priority than it, whoever's turn it is. They keep the wide one from
+    /// starting in any case, and other queues must not wait for them.
     fn pick_above_reservation(&self, group: GroupId) -> Option<Pick> {
         let (worker, kept_for) = self.lines.reservation(group)?;
-        let (order, class) = self.lines.best(group, self.fleet.free(worker))?;
-        let waiting = self.classes.get(kept_for).lined_up?;
+        let (waiting, queue) = (self.classes.get(kept_for).lined_up?, self.classes.get(kept_for).queue);
+        let free = self.fleet.free(worker);
+        let (place, class) = self.lines.best(group, free)?;
+        let own = || self.lines.best_of(group, free, waiting.precedence, queue);
+        let is_above = place.precedence > waiting.precedence
+            || own().is_some_and(|order| order.priority > waiting.order.priority);
         let at_least = i32::from(self.classes.get(class).demand);
-        let pick = Pick { class, order, at_least, group, reserved: Some(worker) };
-        (order.priority > waiting.priority).then_some(pick)
+        is_above.then_some(Pick { class, place, at_least, group, reserved: Some(worker) })
     }
 
     pub(super) fn worker_for(&self, pick: &Pick) -> Option<u32> {
@@ -197,11 +206,15 @@ impl Coordinator {
         if let Phase::Ready(Some(expiry)) = self.jobs.get(job).phase {
             self.timers.cancel(expiry);
         }
-        let queue = &self.classes.get(class).key.queue;
-        match self.queues.get_mut(queue) {
-            Some(entry) => entry.ring.served(&self.fleet, worker),
-            None => self.queues.entry(queue.clone()).or_default().ring.served(&self.fleet, worker),
-        }
+        let entry = self.classes.get(class);
+        let (queue, id, place) = (&entry.key.queue, entry.queue, entry.lined_up);
+        let queue = match self.queues.get_mut(queue) {
+            Some(entry) => entry,
+            None => self.queues.entry(queue.clone()).or_default(),
+        };
+        queue.ring.served(&self.fleet, worker);
+        let precedence = place.map_or(queue.settings.precedence, |place| place.precedence);
+        self.lines.serve(self.fleet.group(worker), precedence, id, queue.settings.weight);
         let session = self.sessions.get_mut(worker);
         session.used += i32::from(threads);
         let free = i32::from(session.worker.threads) - session.used;
@@ -329,7 +342,8 @@ impl Coordinator {
         let head = self.class_head(id).map(|head| head.order);
         let gates = || gates(&class.key, &class.groups, &self.fleet, queue, self.awake_at);
         let open = head.is_some() && gates().is_empty();
-        let place = head.filter(|_| open);
+        let precedence = queue.map_or(0, |queue| queue.settings.precedence);
+        let place = head.filter(|_| open).map(|order| Place { precedence, order });
         if class.flows && head.is_some() && queue.is_some_and(|queue| queue.settings.ageing.is_some()) {
             let queue = class.key.queue.clone();
             self.watch_flow(&queue);
@@ -338,13 +352,12 @@ impl Coordinator {
         if place == class.lined_up {
             return;
         }
-        // It enters before it leaves: a line that is empty in between would be given up, only to be made again.
         for group in &class.groups {
-            if let Some(order) = place {
-                self.lines.enter(*group, class.demand, order, id);
-            }
-            if let Some(order) = class.lined_up {
-                self.lines.leave(*group, class.demand, order, id);
+            match (class.lined_up, place) {
+                (Some(from), Some(to)) => self.lines.shift(*group, class.standing(id, from), to),
+                (None, Some(to)) => self.lines.enter(*group, class.standing(id, to)),
+                (Some(from), None) => self.lines.leave(*group, class.standing(id, from)),
+                (None, None) => {}
             }
         }
         class.lined_up = place;
@@ -366,10 +379,9 @@ impl Coordinator {
         let groups = eligible(&class.key, &self.fleet);
         let needed = demand(&class.key, widest(&groups, &self.fleet));
         if groups != class.groups || needed != class.demand {
-            let (old_groups, old_demand) = (class.groups.clone(), class.demand);
-            if let Some(order) = class.lined_up {
-                for group in old_groups {
-                    self.lines.leave(group, old_demand, order, id);
+            if let Some(place) = class.lined_up {
+                for group in &class.groups {
+                    self.lines.leave(*group, class.standing(id, place));
                 }
             }
             self.no_longer_overtaken(id);
@@ -381,9 +393,10 @@ impl Coordinator {
         self.line_up(id);
     }
 
-    fn note_overtakes(&mut self, now: Now, group: GroupId, order: Order) {
+    fn note_overtakes(&mut self, now: Now, group: GroupId, pick: &Pick) {
         let free = self.fleet.max_free(group).unwrap_or(0);
-        for id in self.lines.overtaken(group, free, order) {
+        let queue = self.classes.get(pick.class).queue;
+        for id in self.lines.overtaken(group, free, pick.place, queue) {
             let class = self.classes.get_mut(id);
             class.overtakes += 1;
             let impatient = class.overtakes >= self.options.reserve_overtakes;

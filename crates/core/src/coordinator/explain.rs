@@ -8,9 +8,7 @@ use std::time::Duration;
 use crate::coordinator::Coordinator;
 use crate::coordinator::classes::{Class, gates};
 use crate::coordinator::table::{Entry, Phase};
-use crate::coordinator::view::{
-    Explanation, Gate, GateShown, LeaseShown, Position, QueueView, Stats, WorkerView,
-};
+use crate::coordinator::view::{Explanation, Gate, GateShown, LeaseShown, QueueView, Stats, WorkerView};
 use crate::dependency;
 use crate::event::WorkerState;
 use crate::ids::{JobId, SessionId};
@@ -18,10 +16,6 @@ use crate::job::State;
 use crate::name::{Labels, QueueName};
 use crate::time::Now;
 
-/// Links of a lane that `explain` walks to find a position.
-const WALK: usize = 10_000;
-/// Strands of a class that `explain` looks at to find a position.
-const STRANDS: usize = 1_000;
 /// Departed workers are shown this long.
 const DEPARTED_SHOWN_FOR: Duration = Duration::from_secs(3600);
 
@@ -34,21 +28,15 @@ impl Coordinator {
         let class = self.classes.get(entry.class);
         let shown = self.gates_shown(slot, now);
         let (state, summary) = self.summary(entry, class, &shown, now);
-        let position = (state == State::Queued).then(|| self.position(entry, class));
+        let place = (state == State::Queued).then(|| self.place(entry));
+        let estimate = place.as_ref().and_then(|place| self.estimate(slot, place, &shown, now));
         let pace = self.paces.get(&class.key.queue).map(|p| p.starts(now.mono)).filter(|pace| *pace > 0.0);
-        let blocked = shown.iter().any(|g| g.closed && g.gate != "threads");
-        // Whoever is next still waits for somebody to end.
-        let estimate = position
-            .zip(pace)
-            .filter(|_| !blocked)
-            .map(|(p, pace)| Duration::from_secs_f64(((p.ahead + 1) as f64 / pace).min(1e9)));
-        let limited = position.and_then(|_| self.limits_open_in(slot, class, now));
-        let estimate = estimate.or(limited.filter(|_| !shown.iter().any(|g| g.closed && is_lasting(g.gate))));
         let next_step = next_step(&shown, class, id);
         // A job that runs is held back by nothing, whatever the gates would say of the next one.
         let mut gates = if state == State::Running { Vec::new() } else { shown };
         gates.extend(self.origin_shown(id));
         let pace = pace.filter(|_| estimate.is_some());
+        let position = place.map(|place| place.position);
         Some(Explanation { job: id, state, summary, gates, position, estimate, pace, next_step })
     }
 
@@ -213,20 +201,6 @@ impl Coordinator {
         ))
     }
 
-    fn position(&self, entry: &Entry, class: &Class) -> Position {
-        let mut place = Position { ahead: 0, exact: true };
-        for id in self.classes.of_queue(&class.key.queue) {
-            // Where jobs have keys, turns and limits decide as well.
-            place.exact &= self.classes.get(id).mixed.is_none();
-            for strand in self.strands_of(id).take(STRANDS) {
-                let ahead = self.ready.ahead(strand, entry.order(), WALK);
-                place.ahead += ahead.count;
-                place.exact &= ahead.exact;
-            }
-        }
-        place
-    }
-
     /// How far a job's handler said it is.
     #[must_use]
     pub fn progress(&self, job: JobId) -> Option<(f32, String)> {
@@ -336,11 +310,6 @@ impl Coordinator {
             schedules: self.schedules.counts(),
         }
     }
-}
-
-/// Whether a gate that is closed does not open by time alone.
-fn is_lasting(gate: &str) -> bool {
-    !matches!(gate, "rate" | "key" | "key_rate" | "threads")
 }
 
 fn due_gate(entry: &Entry, now: Now) -> GateShown {

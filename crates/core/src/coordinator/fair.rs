@@ -1,14 +1,7 @@
-//! Whose turn it is: the tenants of a queue share it by weight.
+//! Whose turn it is: the tenants of a queue share it by weight ([`super::turns`]).
 //!
-//! Every tenant (`fair_key`) has a *turn*: a number that grows by the price of each job it starts, one divided by
-//! the job's weight. The smallest turn is next. So over any stretch in which two tenants wait they start jobs in proportion
-//! to their weights, however many either has and whoever came first. Jobs without a key are one tenant together.
-//!
-//! Who has not waited does not save up: a tenant that begins to wait starts at the queue's own time, the turn of whoever was
-//! served last. Who was served is not let off either: its turn is remembered, after its last job, until the
-//! queue's time has passed it.
-//!
-//! The turns are those of the whole queue: a tenant's jobs of all kinds and priorities count together.
+//! A tenant is a `fair_key`. Jobs without a key are one tenant together. The turns are those of the whole queue: a
+//! tenant's jobs of all kinds and priorities count together.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,25 +9,19 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt as _};
 
 use crate::coordinator::Slab;
+use crate::coordinator::turns::{Clock, Seat};
 
 /// The tenant of jobs without a key.
 pub(crate) const NOBODY: u32 = 0;
-/// The price of a job of weight 1. Divisible by most weights, and 2⁶⁴ of it is more jobs than ever run.
-const PRICE: u64 = 720_720;
 
 /// The tenants of one queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Fair {
-    /// The queue's own time: the turn of whoever was served last.
-    now: u64,
-    /// The largest turn of all.
-    latest: u64,
+    clock: Clock,
     tenants: Slab<Tenant>,
     ids: HashMap<Arc<str>, u32>,
     /// Tenants without a job, by the turn until which they are remembered.
     idle: BTreeSet<(u64, u32)>,
-    /// Tenants that wait.
-    waiting: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -42,9 +29,7 @@ struct Tenant {
     name: Option<Arc<str>>,
     /// Live jobs.
     jobs: u32,
-    /// Places in which it waits.
-    places: u32,
-    turn: u64,
+    seat: Seat,
 }
 
 impl Default for Fair {
@@ -52,16 +37,11 @@ impl Default for Fair {
         let mut tenants = Slab::default();
         // Nobody is always there.
         tenants.insert(Tenant { jobs: 1, ..Tenant::default() });
-        Fair { now: 0, latest: 0, tenants, ids: HashMap::new(), idle: BTreeSet::new(), waiting: 0 }
+        Fair { clock: Clock::default(), tenants, ids: HashMap::new(), idle: BTreeSet::new() }
     }
 }
 
 impl Fair {
-    /// What a job of that weight costs its tenant.
-    pub(crate) fn price(weight: u16) -> u64 {
-        PRICE / u64::from(weight.max(1))
-    }
-
     /// Whether there are tenants at all.
     pub(crate) fn is_used(&self) -> bool {
         !self.ids.is_empty()
@@ -72,7 +52,7 @@ impl Fair {
         if let Some(id) = self.ids.get(name) {
             let tenant = self.tenants.get_mut(*id);
             tenant.jobs += 1;
-            self.idle.remove(&(tenant.turn, *id));
+            self.idle.remove(&(tenant.seat.turn(), *id));
             return *id;
         }
         let name: Arc<str> = name.into();
@@ -89,54 +69,49 @@ impl Fair {
         let tenant = self.tenants.get_mut(id);
         tenant.jobs -= 1;
         if tenant.jobs == 0 {
-            self.idle.insert((tenant.turn, id));
+            self.idle.insert((tenant.seat.turn(), id));
             self.forget();
         }
     }
 
-    /// Its turn, if it were to wait from now.
-    pub(crate) fn turn(&self, id: u32) -> u64 {
-        let tenant = self.tenants.get(id);
-        if tenant.places > 0 { tenant.turn } else { tenant.turn.max(self.now) }
+    /// The time that its tenants share.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
     }
 
-    /// It waits in one more place.
+    pub(crate) fn seat(&self, id: u32) -> Seat {
+        self.tenants.get(id).seat
+    }
+
+    /// Its turn, if it were to wait from now.
+    pub(crate) fn turn(&self, id: u32) -> u64 {
+        self.clock.turn(&self.tenants.get(id).seat)
+    }
+
+    /// It waits in one more place. Its turn.
     pub(crate) fn enter(&mut self, id: u32) -> u64 {
-        let turn = self.turn(id);
-        let tenant = self.tenants.get_mut(id);
-        tenant.turn = turn;
-        tenant.places += 1;
-        self.waiting += usize::from(tenant.places == 1);
-        turn
+        self.clock.enter(&mut self.tenants.get_mut(id).seat)
     }
 
     /// It waits in one place less.
     pub(crate) fn leave(&mut self, id: u32) {
-        let tenant = self.tenants.get_mut(id);
-        tenant.places -= 1;
-        self.waiting -= usize::from(tenant.places == 0);
-        if self.waiting == 0 {
-            // Whatever was owed among those who waited is settled.
-            self.now = self.now.max(self.latest);
+        self.clock.leave(&mut self.tenants.get_mut(id).seat);
+        if self.clock.waiting() == 0 {
             self.forget();
         }
     }
 
     /// One of its jobs starts. Its next turn.
     pub(crate) fn serve(&mut self, id: u32, weight: u16) -> u64 {
-        let turn = self.turn(id);
-        let next = turn + Fair::price(weight);
-        self.tenants.get_mut(id).turn = next;
-        self.now = self.now.max(turn);
-        self.latest = self.latest.max(next);
+        let turn = self.clock.serve(&mut self.tenants.get_mut(id).seat, weight);
         self.forget();
-        next
+        turn
     }
 
     /// Tenants without a job whose turn has passed are as if they had never been.
     fn forget(&mut self) {
         while let Some((turn, id)) = self.idle.first().copied()
-            && turn <= self.now
+            && turn <= self.clock.now()
         {
             self.idle.remove(&(turn, id));
             if let Some(name) = self.tenants.remove(id).name {

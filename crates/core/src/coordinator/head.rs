@@ -1,6 +1,6 @@
 //! The head of a queue: which jobs are next, and what holds each of them back.
 //!
-//! The order is that of dispatch: priority, what a wait is worth included, then the tenant's turn, then arrival. It is what would
+//! The order is that of dispatch within the queue: priority, what a wait is worth included, then the tenant's turn, then arrival. It is what would
 //! happen if every gate opened now and nothing new came; what holds a job back is what [`Coordinator::explain`] says of it,
 //! from the same gate function.
 
@@ -13,6 +13,7 @@ use crate::coordinator::Coordinator;
 use crate::coordinator::classes::ClassId;
 use crate::coordinator::fair::Fair;
 use crate::coordinator::ready::Order;
+use crate::coordinator::turns::{Clock, Seat};
 use crate::coordinator::view::{HeadShown, QueueHead};
 use crate::name::QueueName;
 use crate::queue::Ageing;
@@ -35,24 +36,28 @@ struct Cursor {
 /// Whose turn it is, as jobs are taken in thought.
 struct Turns<'a> {
     fair: Option<&'a Fair>,
-    /// Turns of those who were served.
-    served: HashMap<u32, u64>,
-    /// The queue's own time.
-    now: u64,
+    clock: Clock,
+    /// Those who were served.
+    served: HashMap<u32, Seat>,
 }
 
 impl Turns<'_> {
-    /// The turn of a tenant; who does not wait in line for one has no earlier turn than the queue's own time.
-    fn of(&self, tenant: u32, waits: bool) -> u64 {
-        let known = || self.fair.map_or(0, |fair| fair.turn(tenant));
-        let turn = self.served.get(&tenant).copied().unwrap_or_else(known);
-        if waits { turn } else { turn.max(self.now) }
+    fn seat(&self, tenant: u32) -> Seat {
+        let known = || self.fair.map_or_else(Seat::default, |fair| fair.seat(tenant));
+        self.served.get(&tenant).copied().unwrap_or_else(known)
     }
 
-    fn serve(&mut self, tenant: u32, turn: u64, weight: u16) {
+    /// The turn of a tenant; one that does not wait in line for a turn has none before the present time.
+    fn of(&self, tenant: u32, waits: bool) -> u64 {
+        let turn = self.seat(tenant).turn();
+        if waits { turn } else { turn.max(self.clock.now()) }
+    }
+
+    fn serve(&mut self, tenant: u32, weight: u16) {
         if self.fair.is_some_and(Fair::is_used) {
-            self.now = self.now.max(turn);
-            self.served.insert(tenant, turn + Fair::price(weight));
+            let mut seat = self.seat(tenant);
+            self.clock.serve(&mut seat, weight);
+            self.served.insert(tenant, seat);
         }
     }
 }
@@ -67,12 +72,13 @@ impl Coordinator {
         let fair = flow.map(|flow| &flow.fair);
         let several = lanes.iter().any(|lane| lanes.first().is_some_and(|first| first.class != lane.class));
         let exact = exact && !(several && fair.is_some_and(Fair::is_used));
-        let mut turns = Turns { fair, served: HashMap::new(), now: 0 };
+        let clock = fair.map(Fair::clock).unwrap_or_default();
+        let mut turns = Turns { fair, clock, served: HashMap::new() };
         let mut items = Vec::new();
         while items.len() < limit {
-            let Some((at, turn)) = self.next_of(&lanes, &turns, ageing.as_ref()) else { break };
+            let Some(at) = self.next_of(&lanes, &turns, ageing.as_ref()) else { break };
             let (job, tenant) = (lanes[at].job, lanes[at].tenant);
-            turns.serve(tenant, turn, self.jobs.keys(job).map_or(1, |keys| keys.weight));
+            turns.serve(tenant, self.jobs.keys(job).map_or(1, |keys| keys.weight));
             match self.ready.behind(job) {
                 Some((order, next)) => (lanes[at].order, lanes[at].job) = (order, next),
                 None => drop(lanes.swap_remove(at)),
@@ -82,12 +88,14 @@ impl Coordinator {
                 items.push(self.head_shown(job, now));
             }
         }
-        QueueHead { queue: queue.clone(), items, exact }
+        let first = items.first().and_then(|first: &HeadShown| self.jobs.slot(first.job));
+        let others = first.map_or_else(Vec::new, |job| self.queues_before(self.jobs.get(job).class, 0).0);
+        QueueHead { queue: queue.clone(), items, exact, others }
     }
 
-    /// The lane whose job is next, and the turn of its tenant. As in dispatch: within a class and a priority the tenant
+    /// The lane whose job is next. As in dispatch: within a class and a priority the tenant
     /// decides, between the priorities of a class what a wait is worth, and between classes both.
-    fn next_of(&self, lanes: &[Cursor], turns: &Turns<'_>, ageing: Option<&Ageing>) -> Option<(usize, u64)> {
+    fn next_of(&self, lanes: &[Cursor], turns: &Turns<'_>, ageing: Option<&Ageing>) -> Option<usize> {
         let mixed: HashSet<ClassId> = lanes.iter().filter(|lane| lane.keyed).map(|lane| lane.class).collect();
         let in_line = lanes.iter().filter(|lane| mixed.contains(&lane.class));
         let waiting: HashSet<u32> = in_line.map(|lane| lane.tenant).collect();
@@ -111,11 +119,10 @@ impl Coordinator {
                 *best = at;
             }
         }
-        let next = classes.into_values().min_by_key(|at| {
+        classes.into_values().min_by_key(|at| {
             let order = aged(lanes[*at].order);
             (Reverse(order.priority), turn(&lanes[*at]), order.arrival, order.seq)
-        })?;
-        Some((next, turn(&lanes[next])))
+        })
     }
 
     fn lanes_of(&self, queue: &QueueName) -> (Vec<Cursor>, bool) {

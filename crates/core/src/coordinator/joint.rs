@@ -8,7 +8,7 @@
 //!
 //! # Order
 //! A provisional job comes after everything that waits: the ordinary pass is over, so whatever waits fits
-//! nowhere. Those of one batch are tried one by one in the order of their queues. One that fits nowhere either
+//! nowhere. Those of one batch are tried one by one, by the precedence of their queues and then in order. One that fits nowhere either
 //! leaves memory at once, and is taken in by its commit like any other.
 //!
 //! # What can go wrong
@@ -21,6 +21,8 @@
 //!   lease in flight. If the job then vanishes, that end is taken back.
 //! - *The outcome is unknown, or the leader ends.* The batch is in the store whole, or not at all; the next
 //!   leader finds a job with a lease, as after any assignment.
+
+use std::cmp::Reverse;
 
 use crate::change::{Change, Intake, LiveJob, NewJob, Submitted};
 use crate::coordinator::Coordinator;
@@ -40,12 +42,15 @@ const JOINT_JOBS: usize = 64;
 /// A provisional job that has a lease: its id and its slot.
 pub(crate) type Provisional = (JobId, u32);
 
+/// A new job: the precedence of its queue, its order, and its places in the batch and in its submission.
+type Fresh = (Reverse<i8>, Order, usize, usize);
+
 impl Coordinator {
     /// Gives what is still free to the jobs that are submitted in the batch that is handed over next.
     /// Called when the ordinary pass is over and the batch leaves in this very step.
     pub(crate) fn dispatch_joint(&mut self, now: Now, out: &mut Vec<Output>) {
         let mut given = Given::new();
-        for (_, change, job) in self.fresh_jobs(now) {
+        for (_, _, change, job) in self.fresh_jobs(now) {
             let Some(Change::Submit(submission)) = self.commits.forming().get(change) else { continue };
             let live = LiveJob::from(&submission.jobs[job]);
             let slot = self.admit(&Newcomer::from(&live));
@@ -62,7 +67,7 @@ impl Coordinator {
 
     /// The jobs of the forming batch that could run at once, in the order in which they should: their places
     /// in the batch and in their submission. None if the batch does not leave now, or is a busy one.
-    fn fresh_jobs(&self, now: Now) -> Vec<(Order, usize, usize)> {
+    fn fresh_jobs(&self, now: Now) -> Vec<Fresh> {
         let mut fresh = Vec::new();
         // Whoever is still in line comes first.
         let at_rest = !self.lines.has_news();
@@ -76,7 +81,7 @@ impl Coordinator {
                 Change::Submit(submission) => {
                     let could =
                         submission.jobs.iter().enumerate().filter(|(_, job)| self.could_run(now, job));
-                    fresh.extend(could.map(|(at, job)| (order(job), index, at)));
+                    fresh.extend(could.map(|(at, job)| (self.precedence(job), order(job), index, at)));
                     if fresh.len() > JOINT_JOBS {
                         return Vec::new();
                     }
@@ -105,6 +110,10 @@ impl Coordinator {
         }
         fresh.sort_unstable();
         fresh
+    }
+
+    fn precedence(&self, job: &NewJob) -> Reverse<i8> {
+        Reverse(self.queues.get(&job.spec.queue).map_or(0, |queue| queue.settings.precedence))
     }
 
     fn could_run(&self, now: Now, job: &NewJob) -> bool {

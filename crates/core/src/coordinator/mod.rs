@@ -9,7 +9,7 @@
 //! fits), [`wheel`] (timers), [`counters`], `table` (the jobs), `chunks` (where they are kept), `classes` (gates), `lines` (who waits
 //! for whom), `roster`, `holdings` and `sessions` (the leader's side of the protocol), `attempts`, `dispatch`, `joint` (a
 //! submission and its first lease in one commit), `intake` (what was submitted inside the store), `elsewhere` (what
-//! ended there), `marks` (what must not be repeated), `strands`, `levels`, `fair`, `flow`, `keyed`, `bucket` (keys, tenants and limits), `depth` (submissions to
+//! ended there), `marks` (what must not be repeated), `strands`, `levels`, `turns`, `fair`, `flow`, `keyed`, `bucket` (keys, tenants and limits), `depth` (submissions to
 //! a full queue), `dependencies` (who is blocked by whom), `schedules`, `commits`, [`reconcile`] (memory against the store). The README beside this file lists the properties
 //! that must hold.
 
@@ -27,6 +27,7 @@ mod depth;
 mod dispatch;
 mod effect;
 mod elsewhere;
+mod estimate;
 mod explain;
 mod fair;
 pub mod fleet;
@@ -45,6 +46,7 @@ mod lines;
 mod load;
 mod marks;
 mod pace;
+mod place;
 pub mod port;
 mod portions;
 pub mod ready;
@@ -57,6 +59,7 @@ mod strands;
 mod table;
 mod ticking;
 mod told;
+mod turns;
 mod verdict;
 pub mod view;
 pub mod wheel;

@@ -26,6 +26,39 @@ pub(super) struct Portion {
     level: u64,
 }
 
+/// The portions under way. Queues take turns, so several classes are handed out side by side.
+#[derive(Debug, Default)]
+pub(super) struct Portions {
+    /// The last one comes first, for it is the one that goes on most of the time.
+    last: Option<Portion>,
+    /// A few of the others; with more classes, jobs go out one by one.
+    others: Vec<Portion>,
+}
+
+/// Portions that are remembered beside the last.
+const PORTIONS: usize = 8;
+
+impl Portions {
+    /// The portion of a class.
+    fn of(&mut self, class: ClassId) -> Option<Portion> {
+        if self.last.is_some_and(|last| last.class == class) {
+            return self.last;
+        }
+        let at = self.others.iter().position(|portion| portion.class == class)?;
+        let portion = self.others.swap_remove(at);
+        self.others.extend(self.last.replace(portion));
+        Some(portion)
+    }
+
+    fn set(&mut self, class: ClassId, portion: Option<Portion>) {
+        let before = std::mem::replace(&mut self.last, portion).filter(|last| last.class != class);
+        if self.others.len() == PORTIONS && before.is_some() {
+            self.others.remove(0);
+        }
+        self.others.extend(before);
+    }
+}
+
 impl Coordinator {
     /// How many threads beyond its capacity a worker may be given of this class: up to its part of what workers like it may be
     /// given together; or, of many workers, up to its even share of what there is, so that each is not sent a few at a time.
@@ -54,9 +87,8 @@ impl Coordinator {
     }
 
     /// The worker that gets the job: the same as before while its portion lasts.
-    pub(super) fn next_of_portion(&self, pick: &Pick, portion: &mut Option<Portion>) -> Option<u32> {
-        if let Some(Portion { class, worker, level }) = *portion
-            && class == pick.class
+    pub(super) fn next_of_portion(&self, pick: &Pick, portions: &mut Portions) -> Option<u32> {
+        if let Some(Portion { class, worker, level }) = portions.of(pick.class)
             && pick.reserved.is_none()
             && self.fleet.is_shown(worker)
             && self.in_use(worker) < level
@@ -65,7 +97,8 @@ impl Coordinator {
             return Some(worker);
         }
         let worker = self.worker_for(pick)?;
-        *portion = self.level(pick.class).map(|level| Portion { class: pick.class, worker, level });
+        let level = self.level(pick.class);
+        portions.set(pick.class, level.map(|level| Portion { class: pick.class, worker, level }));
         Some(worker)
     }
 

@@ -72,7 +72,7 @@ impl Coordinator {
             self.ready.push(strand, order, job);
             // Behind the head of a class that is in line already, nothing else changes; where there are limits, it may.
             let class = self.classes.get(class);
-            if !class.flows && class.lined_up.is_some_and(|head| head < order) {
+            if !class.flows && class.lined_up.is_some_and(|head| head.order < order) {
                 return;
             }
         } else {

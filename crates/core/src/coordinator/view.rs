@@ -114,6 +114,8 @@ pub struct QueueHead {
     pub items: Vec<HeadShown>,
     /// Whether the order is certain. It is not where tenants have jobs of several kinds, or where there are very many tenants.
     pub exact: bool,
+    /// Jobs of other queues that start before the first of these, as the turns of the queues are now.
+    pub others: Vec<QueueAhead>,
 }
 
 /// One of the next jobs of a queue.
@@ -195,9 +197,9 @@ pub struct Explanation {
     pub gates: Vec<GateShown>,
     /// Its place in line, if it is ready.
     pub position: Option<Position>,
-    /// When it should start at the present rate, if that can be said.
+    /// When it should start, if that can be said.
     pub estimate: Option<Duration>,
-    /// That rate: jobs of its queue that were started per second lately.
+    /// Jobs of its queue that were started per second lately, if there is an estimate.
     pub pace: Option<f64>,
     /// What to do about it, if anything.
     pub next_step: Option<String>,
@@ -215,12 +217,38 @@ pub struct GateShown {
 }
 
 /// A place in line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Position {
     /// Jobs of the same queue that come before it.
     pub ahead: usize,
     /// Whether that is exact, or at least that many.
     pub exact: bool,
+    /// Jobs of other queues that start before it, as the turns of the queues are now.
+    pub others: Vec<QueueAhead>,
+}
+
+/// Jobs of another queue that come first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct QueueAhead {
+    /// The queue; `None` stands for all that the caller may not see.
+    pub queue: Option<QueueName>,
+    /// How many of its jobs.
+    pub jobs: u64,
+}
+
+impl QueueAhead {
+    /// Takes the names out that a caller may not see; their jobs still count.
+    pub fn hide(others: &mut Vec<QueueAhead>, sees: impl Fn(&QueueName) -> bool) {
+        let mut hidden = 0;
+        others.retain(|other| {
+            let shown = other.queue.as_ref().is_some_and(&sees);
+            hidden += if shown { 0 } else { other.jobs };
+            shown
+        });
+        if hidden > 0 {
+            others.push(QueueAhead { queue: None, jobs: hidden });
+        }
+    }
 }
 
 /// A reason not to dispatch a class of jobs.

@@ -3,15 +3,13 @@
 use std::time::Duration;
 
 use ganger_core::coordinator::port::{Ask, Input, Options, Ticket};
-use ganger_core::message::{AttemptReport, ToLeader};
 use ganger_core::name::Kind;
-use ganger_core::outcome::Report;
 use ganger_core::queue::Policy;
 use ganger_core::{JobId, limits};
 use proptest::prelude::*;
 
 use crate::limits::close;
-use crate::world::{World, says};
+use crate::world::World;
 
 /// Twelve jobs on three workers of one thread, each ending before the next is taken in.
 fn order_of_workers(policy: Policy) -> Vec<usize> {
@@ -325,10 +323,7 @@ fn nothing_is_given_ahead_to_workers_of_another_sort() {
 /// One short attempt is enough.
 fn teach_that_it_is_short(world: &mut World) {
     world.narrow();
-    let (worker, work) = world.running.remove(0);
-    let (report, ran) = (Report::Ok("1".into()), Duration::from_micros(10));
-    let report = AttemptReport { job: work.job, fence: work.fence, report, ran };
-    world.give(vec![says(worker, ToLeader::Results(vec![report]))]);
+    world.end_after(0, Duration::from_micros(10));
 }
 
 #[derive(Clone, Debug)]

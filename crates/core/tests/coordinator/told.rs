@@ -33,7 +33,8 @@ fn the_estimate_follows_from_the_place_in_line_and_the_rate_of_starts() {
 #[test]
 fn nothing_is_estimated_of_a_job_that_is_held_back_or_of_a_queue_at_rest() {
     let mut world = World::with_workers(&[1]);
-    world.narrow_ones(3);
+    world.narrow_ones(4);
+    world.end_oldest();
     let job = world.narrow();
     assert!(world.coordinator.explain(job, world.now).unwrap().estimate.is_some());
     world.put_queue(|settings| settings.paused = true);

@@ -16,6 +16,7 @@ use crate::rates::RATES;
 use crate::reconcile::RECONCILE;
 use crate::stories::STORIES;
 use crate::traps::TRAPS;
+use crate::turns::TURNS;
 
 /// Seeds that random search may use for one bug.
 const SEARCH: u64 = 500;
@@ -46,7 +47,7 @@ fn search(bug: Bug) -> Option<(u64, String)> {
 fn scripts(bug: Bug) -> Vec<(&'static str, String)> {
     let _on = Sabotaged::with(bug);
     let all = STORIES.iter().chain(&TRAPS).chain(&DOORS).chain(&LIMITS).chain(&PARENTS);
-    let all = all.chain(&OPERATIONS).chain(&MARKS).chain(&RECONCILE).chain(&RATES);
+    let all = all.chain(&OPERATIONS).chain(&MARKS).chain(&RECONCILE).chain(&RATES).chain(&TURNS);
     all.filter_map(|(name, script)| match catch_unwind(AssertUnwindSafe(script)) {
         Ok(Ok(())) => None,
         Ok(Err(what)) => Some((*name, what.lines().next().unwrap_or_default().to_owned())),

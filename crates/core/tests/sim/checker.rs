@@ -26,6 +26,7 @@ use crate::parents::Families;
 use crate::rates::Rated;
 use crate::setup::Time;
 use crate::store::short;
+use crate::turns::Turns;
 
 /// Lines of the trace that are shown.
 const SHOWN: usize = 60;
@@ -128,6 +129,7 @@ pub(crate) struct Checker {
     /// Final jobs that were removed.
     pub(crate) purged: BTreeSet<JobId>,
     pub(crate) rated: Rated,
+    pub(crate) turns: Turns,
     pub(crate) now: Time,
     pub(crate) violation: Option<String>,
     trace: Option<Vec<String>>,
@@ -218,6 +220,7 @@ impl Checker {
             damaged: false,
             purged: BTreeSet::new(),
             rated: Rated::default(),
+            turns: Turns::default(),
         }
     }
 
@@ -283,6 +286,7 @@ impl Checker {
                     self.count_written(change, applied);
                     self.wrote(change, applied, at);
                 }
+                self.check_turns(term, batch);
             }
         }
     }

@@ -11,6 +11,7 @@
 //! - `limits.rs`: limits and closed keys, which no leader may forget.
 //! - `marks.rs`: effects that cannot be repeated, and the marks that say so.
 //! - `rates.rs`: rates and depths of queues and keys.
+//! - `turns.rs`: queues that take turns.
 //! - `parents.rs`: jobs that wait for others.
 //! - `reconcile.rs`: memory compared with the store at any moment, and what is repaired.
 //! - `operations.rs`: bulk operations, whose leader crashes between any two steps.
@@ -46,6 +47,7 @@ mod stage;
 mod store;
 mod stories;
 mod traps;
+mod turns;
 mod worker;
 mod world;
 mod written;

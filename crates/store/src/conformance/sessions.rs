@@ -105,6 +105,8 @@ pub(super) async fn queue_settings_read_back(store: Arc<dyn Store>) {
         keys: Limits { max_running: Some(1), ..Limits::default() },
         block: Duration::from_millis(1_500),
         ageing: Some(Ageing { every: Duration::from_secs(60), at_most: 7 }),
+        weight: 1_000,
+        precedence: -128,
     };
     let name: ganger_core::name::QueueName = "mail".parse().unwrap();
     leader.commit(vec![Change::PutQueue(name.clone(), QueueSettings::default())]).await;
