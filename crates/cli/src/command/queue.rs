@@ -1,6 +1,7 @@
 //! `ganger queue`: look at queues, stop and start them, set how they behave.
 
 use clap::{Args, Subcommand, ValueEnum};
+use ganger_core::limits;
 use ganger_core::name::QueueName;
 use ganger_core::queue::Policy;
 use ganger_server::api::{
@@ -60,7 +61,9 @@ Examples:
   ganger queue set mail --policy spread
   ganger queue set mail --keep-finished 2d --keep-dead forever
   ganger queue set mail --max-running 10 --rate 100/1m --burst 20 --max-depth 100000
-  ganger queue set mail --key-max-running 1 --rate none")]
+  ganger queue set mail --key-max-running 1 --rate none
+  ganger queue set interactive --weight 4
+  ganger queue set urgent --precedence 1")]
 struct Set {
     /// The queue
     queue: QueueName,
@@ -73,6 +76,12 @@ struct Set {
     /// How long dead jobs are kept: a duration or `forever`
     #[arg(long, value_name = "TIME")]
     keep_dead: Option<KeepBody>,
+    /// Its share of the starts among the queues of the same precedence that a worker serves, 1 to 1000 [default: 1]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=i64::from(limits::QUEUE_WEIGHT)))]
+    weight: Option<u16>,
+    /// Workers start jobs of queues with a larger precedence first, -128 to 127 [default: 0]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    precedence: Option<i8>,
     #[command(flatten)]
     limits: SetLimits,
 }
@@ -197,6 +206,8 @@ impl Set {
         let change = QueuePut {
             policy: self.policy.map(Policy::from),
             retention: (retention != RetentionPut::default()).then_some(retention),
+            weight: self.weight,
+            precedence: self.precedence,
             ..QueuePut::default()
         };
         let change = self.limits.change(change);
@@ -204,7 +215,7 @@ impl Set {
             return Err(Failure::usage(
                 format!("cannot set queue {}", self.queue),
                 "nothing to change was named",
-                "add --policy, --keep-finished, --keep-dead, --max-running, --rate or --max-depth",
+                "add --weight, --precedence, --policy, --keep-finished, --keep-dead, --max-running, --rate or --max-depth",
             ));
         }
         let body = serde_json::to_string(&change)
@@ -271,6 +282,7 @@ fn table(queues: &[QueueBody], wide: bool, style: Style) -> String {
         ">WORKERS",
     ]);
     if wide {
+        table = table.column("PRECEDENCE").column("WEIGHT");
         table = table.column("POLICY").column("KEPT").column("DEAD KEPT").column("LIMITS");
     }
     for queue in queues {
@@ -289,17 +301,19 @@ fn table(queues: &[QueueBody], wide: bool, style: Style) -> String {
         );
         row.push(oldest.unwrap_or_else(|| "-".into()).into());
         row.push(queue.workers.to_string().into());
+        row.push(queue.precedence.to_string().into());
+        row.push(queue.weight.to_string().into());
         row.push(queue.policy.as_str().into());
         row.push(queue.retention.finished.to_string().into());
         row.push(queue.retention.dead.to_string().into());
-        row.push(limits(queue).into());
+        row.push(limits_in_words(queue).into());
         table.row(row);
     }
     table.render(style)
 }
 
 /// The limits of a queue and of its keys, in few words.
-fn limits(queue: &QueueBody) -> String {
+fn limits_in_words(queue: &QueueBody) -> String {
     let mut words = Vec::new();
     for (of, set) in [("", &queue.limits), ("per key ", &queue.key_limits)] {
         let QueueLimitsBody { max_running, rate, burst, max_depth } = set;

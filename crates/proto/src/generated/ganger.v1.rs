@@ -958,10 +958,10 @@ pub struct ExplainResponse {
     /// Its place in line, if it is ready.
     #[prost(message, optional, tag = "5")]
     pub position: ::core::option::Option<Position>,
-    /// When it should start at the present rate, if that can be said.
+    /// When it should start, if that can be said.
     #[prost(message, optional, tag = "6")]
     pub estimate: ::core::option::Option<::prost_types::Duration>,
-    /// That rate: jobs of its queue that were started per second lately.
+    /// Jobs of its queue that were started per second lately, if there is an estimate.
     #[prost(double, optional, tag = "7")]
     pub per_second: ::core::option::Option<f64>,
     /// What to do about it, if anything.
@@ -978,7 +978,7 @@ pub struct Gate {
     #[prost(string, tag = "3")]
     pub evidence: ::prost::alloc::string::String,
 }
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Position {
     /// Jobs of the same queue that come before it.
     #[prost(uint64, tag = "1")]
@@ -986,6 +986,18 @@ pub struct Position {
     /// Whether that is exact, or at least that many.
     #[prost(bool, tag = "2")]
     pub exact: bool,
+    /// Jobs of other queues that start before it, as the turns of the queues are now.
+    #[prost(message, repeated, tag = "3")]
+    pub other_queues: ::prost::alloc::vec::Vec<QueueAhead>,
+}
+/// Jobs of another queue that come first.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct QueueAhead {
+    /// Empty for all those together that the caller may not see.
+    #[prost(string, tag = "1")]
+    pub queue: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub jobs: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct HistogramRequest {
@@ -2420,6 +2432,12 @@ pub struct Queue {
     /// Workers that serve it.
     #[prost(uint64, tag = "13")]
     pub workers: u64,
+    /// Its share of the starts among the queues of the same precedence that a worker serves.
+    #[prost(uint32, tag = "14")]
+    pub weight: u32,
+    /// A worker starts jobs of queues with a larger precedence first.
+    #[prost(sint32, tag = "15")]
+    pub precedence: i32,
 }
 /// How long final jobs are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2582,6 +2600,9 @@ pub struct HeadResponse {
     /// Whether every tenant was looked at; otherwise there may be others in between.
     #[prost(bool, tag = "2")]
     pub exact: bool,
+    /// Jobs of other queues that start before the first of these, as the turns of the queues are now.
+    #[prost(message, repeated, tag = "3")]
+    pub other_queues: ::prost::alloc::vec::Vec<QueueAhead>,
 }
 /// One of the next jobs of a queue.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2628,6 +2649,12 @@ pub struct PutQueueRequest {
     pub block: ::core::option::Option<::prost_types::Duration>,
     #[prost(message, optional, tag = "10")]
     pub ageing: ::core::option::Option<Ageing>,
+    /// 1 to 1000.
+    #[prost(uint32, optional, tag = "11")]
+    pub weight: ::core::option::Option<u32>,
+    /// -128 to 127.
+    #[prost(sint32, optional, tag = "12")]
+    pub precedence: ::core::option::Option<i32>,
 }
 /// Generated client implementations.
 pub mod queues_client {

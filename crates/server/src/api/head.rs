@@ -6,7 +6,7 @@ use ganger_core::{JobId, Wall};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::GateBody;
+use super::{GateBody, QueueAheadBody};
 
 /// The next jobs of a queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -18,6 +18,9 @@ pub struct HeadBody {
     pub items: Vec<HeadJobBody>,
     /// Whether the order is certain. It is not where tenants have jobs of several kinds, or where there are very many tenants.
     pub exact: bool,
+    /// Jobs of other queues that start before the first of these, as the turns of the queues are now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_queues: Vec<QueueAheadBody>,
 }
 
 /// One of the next jobs of a queue.
@@ -55,6 +58,7 @@ impl From<QueueHead> for HeadBody {
                 evidence: gate.evidence,
             }),
         });
-        HeadBody { queue: head.queue, items: items.collect(), exact: head.exact }
+        let other_queues = head.others.into_iter().map(QueueAheadBody::from).collect();
+        HeadBody { queue: head.queue, items: items.collect(), exact: head.exact, other_queues }
     }
 }

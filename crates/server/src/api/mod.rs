@@ -36,7 +36,7 @@ pub use access::{
 pub use audit::{AuditBody, AuditEntryBody};
 pub use cluster::{ClusterBody, LeaderBody, RoleName, ServerBody};
 pub use duration::{HumanDuration, Timeout};
-pub use explain::{ExplainBody, GateBody, PositionBody};
+pub use explain::{ExplainBody, GateBody, PositionBody, QueueAheadBody};
 pub use failure::{FailureBody, FailuresBody, GroupRequest, RecentBody, WindowBody};
 pub use head::{HeadBody, HeadJobBody};
 pub use job::{

@@ -40,6 +40,12 @@ pub struct QueueBody {
     /// How waiting makes up for priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ageing: Option<AgeingBody>,
+    /// Its share of the starts among the queues of the same precedence that a worker serves.
+    #[serde(default = "one")]
+    pub weight: u16,
+    /// A worker starts jobs of queues with a larger precedence first.
+    #[serde(default)]
+    pub precedence: i8,
     /// Its jobs by state.
     pub jobs: CountsBody,
     /// How long the first job in line has been ready.
@@ -65,11 +71,18 @@ impl From<QueueView> for QueueBody {
             key_limits: view.settings.keys.into(),
             block: Some(HumanDuration(view.settings.block)).filter(|block| !block.0.is_zero()),
             ageing: view.settings.ageing.map(AgeingBody::from),
+            weight: view.settings.weight,
+            precedence: view.settings.precedence,
             jobs: view.counts.into(),
             oldest_ready_ms: oldest,
             workers: view.workers,
         }
     }
+}
+
+/// The weight of a queue of which an older server says nothing.
+fn one() -> u16 {
+    1
 }
 
 /// Every queue.
@@ -180,6 +193,14 @@ pub struct QueuePut {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<AgeingBody>)]
     pub ageing: Option<OrNone<AgeingBody>>,
+    /// Its share of the starts among the queues of the same precedence that a worker serves: 1 to 1000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1000)]
+    pub weight: Option<u16>,
+    /// A worker starts jobs of queues with a larger precedence first: -128 to 127.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = -128, maximum = 127)]
+    pub precedence: Option<i8>,
 }
 
 impl QueuePut {
@@ -205,6 +226,8 @@ impl QueuePut {
             *limits = put.apply(*limits).ok_or_else(|| SpecError::new(field, problem))?;
         }
         settings.block = self.block.map_or(settings.block, |block| block.0);
+        settings.weight = self.weight.unwrap_or(settings.weight);
+        settings.precedence = self.precedence.unwrap_or(settings.precedence);
         if let Some(ageing) = self.ageing {
             settings.ageing =
                 ageing.into_option().map(|ageing| Ageing { every: ageing.every.0, at_most: ageing.at_most });

@@ -10,6 +10,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use ganger_core::JobId;
 use ganger_core::access::{Caller, Lacking, Permission};
+use ganger_core::coordinator::view::QueueAhead;
 use ganger_core::filter::Filter;
 use ganger_core::name::QueueName;
 use ganger_core::operation::Action;
@@ -79,6 +80,13 @@ impl Asking {
         match self.0.sees(queue) {
             true => Ok(()),
             false => Err(not_his(queue)),
+        }
+    }
+
+    /// Takes out of what comes first the names of queues that the caller may not see.
+    pub(crate) fn hide_queues(&self, others: Option<&mut Vec<QueueAhead>>) {
+        if let Some(others) = others {
+            QueueAhead::hide(others, |queue| self.0.sees(queue));
         }
     }
 

@@ -61,11 +61,14 @@ impl Queues for QueuesDoor {
 
     async fn head(&self, request: Request<v1::HeadRequest>) -> Result<Response<v1::HeadResponse>, Status> {
         let queue = own_queue(&request, &request.get_ref().queue)?;
+        let asking = asking(&request)?;
         let request = request.into_inner();
         let limit = count("limit", request.limit, limits::HEAD_DEFAULT, limits::HEAD_MAX)?;
-        let head = self.0.head(queue, limit).await?;
+        let mut head = self.0.head(queue, limit).await?;
+        asking.hide_queues(Some(&mut head.others));
         let jobs = head.items.into_iter().map(head_job).collect();
-        Ok(Response::new(v1::HeadResponse { jobs, exact: head.exact }))
+        let other_queues = head.others.into_iter().map(super::shown::queue_ahead).collect();
+        Ok(Response::new(v1::HeadResponse { jobs, exact: head.exact, other_queues }))
     }
 
     async fn purge(
@@ -128,6 +131,8 @@ fn shown(view: QueueView) -> v1::Queue {
             every: Some(duration_to_wire(every)),
             at_most: at_most.into(),
         }),
+        weight: settings.weight.into(),
+        precedence: settings.precedence.into(),
         jobs: Some(counts(view.counts.into())),
         oldest_ready: view.oldest_ready.map(duration_to_wire),
         workers: view.workers as u64,
@@ -179,6 +184,14 @@ fn wanted(wire: v1::PutQueueRequest) -> Result<QueuePut, Problem> {
         key_limits: limits("key_limits.rate.per", wire.key_limits)?,
         block: duration("block", wire.block)?.map(HumanDuration),
         ageing: wire.ageing.map(ageing).transpose()?,
+        weight: wire
+            .weight
+            .map(|weight| narrowed("weight", weight, 1, limits::QUEUE_WEIGHT.into()))
+            .transpose()?,
+        precedence: wire
+            .precedence
+            .map(|precedence| narrowed("precedence", precedence, i8::MIN.into(), i8::MAX.into()))
+            .transpose()?,
     })
 }
 
@@ -228,6 +241,18 @@ fn ageing(wire: v1::Ageing) -> Result<OrNone<AgeingBody>, Problem> {
             .map_err(|_| not_valid("ageing.at_most", format!("is {most}, allowed are 1 to 255")))?,
     };
     Ok(OrNone::Some(AgeingBody { every: HumanDuration(every), at_most }))
+}
+
+/// A number in a smaller type; the error names its bounds.
+fn narrowed<T: TryFrom<i64>>(
+    field: &str,
+    number: impl Into<i64>,
+    least: i64,
+    most: i64,
+) -> Result<T, Problem> {
+    let number = number.into();
+    let narrow = T::try_from(number).ok().filter(|_| (least..=most).contains(&number));
+    narrow.ok_or_else(|| not_valid(field, format!("is {number}, allowed are {least} to {most}")))
 }
 
 fn not_valid(field: &str, detail: impl std::fmt::Display) -> Problem {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use ganger_core::change::AttemptRecord;
-use ganger_core::coordinator::view::Explanation;
+use ganger_core::coordinator::view::{Explanation, QueueAhead};
 use ganger_core::dependency::Edge;
 use ganger_core::filter::Filter;
 use ganger_core::fingerprint::Fingerprint;
@@ -124,11 +124,20 @@ pub(super) fn explanation(explanation: Explanation) -> v1::ExplainResponse {
         state: explanation.state.as_str().into(),
         summary: explanation.summary,
         gates: gates.collect(),
-        position: explanation.position.map(|p| v1::Position { ahead: p.ahead as u64, exact: p.exact }),
+        position: explanation.position.map(|p| v1::Position {
+            ahead: p.ahead as u64,
+            exact: p.exact,
+            other_queues: p.others.into_iter().map(queue_ahead).collect(),
+        }),
         estimate: explanation.estimate.map(duration_to_wire),
         per_second: explanation.pace,
         next_step: explanation.next_step.unwrap_or_default(),
     }
+}
+
+/// Jobs of another queue that come first.
+pub(super) fn queue_ahead(QueueAhead { queue, jobs }: QueueAhead) -> v1::QueueAhead {
+    v1::QueueAhead { queue: queue.map(|queue| queue.to_string()).unwrap_or_default(), jobs }
 }
 
 /// Something that happened to a job.

@@ -34,8 +34,18 @@ pub(super) const VERBS: Verbs = Verbs {
 };
 
 /// What can be set.
-const FIELDS: &[&str] =
-    &["paused", "draining", "policy", "retention", "limits", "key_limits", "block", "ageing"];
+const FIELDS: &[&str] = &[
+    "paused",
+    "draining",
+    "policy",
+    "retention",
+    "limits",
+    "key_limits",
+    "block",
+    "ageing",
+    "weight",
+    "precedence",
+];
 
 #[derive(OpenApi)]
 #[openapi(paths(pause, resume, drain, purge))]
@@ -77,10 +87,12 @@ async fn get(State(app): State<App>, Segment(queue): Segment, params: Params) ->
 #[utoipa::path(get, path = "/v1/queues/{queue}/head", tag = "queues",
     params(("queue" = String, Path), ("limit" = Option<usize>, Query, description = "1 to 100, 20 if not given")),
     responses((status = 200, body = HeadBody), (status = 400, body = ProblemBody)))]
-async fn head(State(app): State<App>, Segment(queue): Segment, params: Params) -> Answer {
+async fn head(State(app): State<App>, Segment(queue): Segment, asking: Asking, params: Params) -> Answer {
     params.only(&["limit"])?;
     let limit = request::limit_or(&params, limits::HEAD_DEFAULT, limits::HEAD_MAX)?;
-    Ok(Json(HeadBody::from(app.service.head(name(&queue)?, limit).await?)).into_response())
+    let mut head = app.service.head(name(&queue)?, limit).await?;
+    asking.hide_queues(Some(&mut head.others));
+    Ok(Json(HeadBody::from(head)).into_response())
 }
 
 /// Set a queue
@@ -201,6 +213,12 @@ fn read(text: &str) -> Result<QueuePut, Problem> {
         key_limits: limits(&mut object, "key_limits"),
         block: object.take("block"),
         ageing: ageing(&mut object),
+        weight: object
+            .integer("weight", 1..=limits::QUEUE_WEIGHT.into())
+            .and_then(|weight| u16::try_from(weight).ok()),
+        precedence: object
+            .integer("precedence", i8::MIN.into()..=i8::MAX.into())
+            .and_then(|precedence| i8::try_from(precedence).ok()),
     };
     if let Some(raw) = object.raw("retention") {
         match Object::parse(raw.get(), &["finished", "dead"], "/retention") {
@@ -295,6 +313,9 @@ mod tests {
             (r#"{"block": "soon"}"#, "/block"),
             (r#"{"ageing": {"at_most": 3}}"#, "/ageing/every"),
             (r#"{"ageing": {"every": "1m", "at_most": 256}}"#, "/ageing/at_most"),
+            (r#"{"weight": 0}"#, "/weight"),
+            (r#"{"weight": 1001}"#, "/weight"),
+            (r#"{"precedence": 128}"#, "/precedence"),
         ] {
             let mut settings = QueueSettings::default();
             let set = read(json).and_then(|put| {

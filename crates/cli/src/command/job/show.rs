@@ -12,7 +12,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
-use crate::humane::{grouped, relative, short};
+use crate::humane::{relative, short};
 use crate::output::{Cell, Paint, Shown, Style, Table, state_cell};
 
 /// Shows a job whole.
@@ -117,14 +117,8 @@ fn reasons(explanation: &ExplainBody, style: Style) -> String {
         };
         text.push_str(&format!("\n{} {}: {}", paint.on(mark, style), gate.gate, gate.evidence));
     }
-    if let Some(position) = explanation.position {
-        let at_least = if position.exact { "" } else { "at least " };
-        let jobs = match position.ahead {
-            0 => "no job comes".to_owned(),
-            1 => "1 job comes".to_owned(),
-            n => format!("{} jobs come", grouped(n as u64)),
-        };
-        text.push_str(&format!("\n{at_least}{jobs} before it"));
+    if let Some(position) = &explanation.position {
+        text.push_str(&format!("\n{}", position.words()));
     }
     if let Some(estimate) = explanation.estimate_ms {
         let estimate = short(Duration::from_millis(estimate));

@@ -133,7 +133,7 @@ fn queue(model: &Model, id: &str) -> Told {
     let head = data.head.as_ref().filter(|head| waiting && head.queue == id);
     let job = head.and_then(|head| head.job.as_deref());
     let explain = head.and_then(|head| head.explain.as_ref());
-    let first = explain.and_then(|explain| explain.position).is_none_or(|position| position.ahead == 0);
+    let first = explain.and_then(|explain| explain.position.as_ref()).is_none_or(|place| place.ahead == 0);
     let line = match job {
         Some(job) => {
             let waited = job.queue_time_ms.map(|ms| format!(" waited {}", short(Duration::from_millis(ms))));

@@ -157,9 +157,8 @@ fn explanation(explain: &ExplainBody, theme: Theme, width: usize) -> Vec<Line<'s
         ]));
     }
     lines.push(Line::raw(""));
-    if let Some(position) = explain.position {
-        let least = if position.exact { "" } else { "at least " };
-        lines.push(plain(format!("  {least}{} jobs come before it", position.ahead)));
+    if let Some(position) = &explain.position {
+        lines.push(plain(format!("  {}", position.words())));
     }
     if let Some(estimate) = explain.estimate_ms {
         lines.push(plain(format!("  should start in about {}", short(Duration::from_millis(estimate)))));
