@@ -26,6 +26,7 @@ pub mod mail;
 pub mod message;
 pub mod minutes;
 pub mod name;
+pub mod network;
 pub mod operation;
 pub mod outcome;
 pub mod queue;

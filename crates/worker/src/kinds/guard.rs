@@ -6,11 +6,11 @@
 //! exist. Where redirects are followed, each goes through all of this again.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::str::FromStr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+pub use ganger_core::network::{Block, ParseBlockError};
 use reqwest::Url;
 
 /// Ports that may be connected to if nothing else is said.
@@ -184,56 +184,6 @@ impl reqwest::dns::Resolve for Guard {
             let addresses = guard.resolve(name.as_str()).await?;
             Ok(Box::new(addresses.into_iter()) as reqwest::dns::Addrs)
         })
-    }
-}
-
-/// A block of addresses: `10.0.0.0/8`, `fd00::/8`, or a single address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
-    base: IpAddr,
-    bits: u8,
-}
-
-/// The text is not a block of addresses.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a block of addresses like 10.0.0.0/8")]
-pub struct ParseBlockError(String);
-
-impl FromStr for Block {
-    type Err = ParseBlockError;
-
-    fn from_str(text: &str) -> Result<Block, ParseBlockError> {
-        let wrong = || ParseBlockError(text.chars().take(64).collect());
-        let (base, bits) = match text.split_once('/') {
-            Some((base, bits)) => (base, Some(bits.parse::<u8>().map_err(|_| wrong())?)),
-            None => (text, None),
-        };
-        let base: IpAddr = base.parse().map_err(|_| wrong())?;
-        let most = if base.is_ipv4() { 32 } else { 128 };
-        let bits = bits.unwrap_or(most);
-        if bits > most { Err(wrong()) } else { Ok(Block { base, bits }) }
-    }
-}
-
-impl Block {
-    const fn v4(a: u8, b: u8, c: u8, bits: u8) -> Block {
-        Block { base: IpAddr::V4(Ipv4Addr::new(a, b, c, 0)), bits }
-    }
-
-    const fn v6(a: u16, b: u16, c: u16, bits: u8) -> Block {
-        Block { base: IpAddr::V6(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0)), bits }
-    }
-
-    /// Whether the address lies in it. An IPv4 address never lies in an IPv6 block.
-    #[must_use]
-    pub fn contains(self, address: IpAddr) -> bool {
-        let (base, address, width) = match (self.base, address) {
-            (IpAddr::V4(b), IpAddr::V4(a)) => (u128::from(b.to_bits()), u128::from(a.to_bits()), 32),
-            (IpAddr::V6(b), IpAddr::V6(a)) => (b.to_bits(), a.to_bits(), 128),
-            (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => return false,
-        };
-        let shift = width - u32::from(self.bits);
-        base.checked_shr(shift) == address.checked_shr(shift)
     }
 }
 
