@@ -1,6 +1,7 @@
 //! What the user sees: data on standard output, everything else on standard error.
 
 mod chart;
+pub(crate) mod harmless;
 mod json;
 mod state;
 mod table;
@@ -77,9 +78,9 @@ impl Out {
     /// Shows an answer: `table` is asked only if a person reads it, and told whether it may be wide.
     pub(crate) fn show(&self, shown: &Shown<'_>, table: impl FnOnce(bool) -> String) -> Fallible<()> {
         match self.format {
-            Format::Table => self.line(&table(false)),
-            Format::Wide => self.line(&table(true)),
-            Format::Json if self.to_terminal => self.line(&json::indented(shown.body)),
+            Format::Table => self.line(&harmless::lines(&table(false))),
+            Format::Wide => self.line(&harmless::lines(&table(true))),
+            Format::Json if self.to_terminal => self.line(&harmless::json(&json::indented(shown.body))),
             Format::Json => self.line(shown.body),
             Format::Ndjson => self.lines(shown.items.iter().map(|item| json::on_one_line(item.get()))),
             Format::Name => self.lines(shown.names.iter().cloned()),
@@ -106,11 +107,11 @@ impl Out {
         self.lines(std::iter::once(text.to_owned()))
     }
 
-    /// Writes text as it is, at once.
+    /// Writes text at once, without what a terminal would obey.
     pub(crate) fn text(&self, text: &str) -> Fallible<()> {
         let mut stdout = io::stdout().lock();
         stdout
-            .write_all(text.as_bytes())
+            .write_all(harmless::lines(text).as_bytes())
             .and_then(|()| stdout.flush())
             .map_err(|error| Failure::output(&error))
     }
@@ -134,7 +135,7 @@ impl Out {
 
 /// Tells the user something that is not data. Nobody may be listening, which is no reason to fail.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", harmless::lines(text));
 }
 
 /// Whether standard error is a terminal, for progress bars and error colours.

@@ -1,6 +1,6 @@
 //! Columns that line up.
 
-use super::Style;
+use super::{Style, harmless};
 
 /// Two spaces between columns.
 const GAP: usize = 2;
@@ -55,7 +55,7 @@ pub(crate) struct Cell {
 impl Cell {
     /// A cell in a colour.
     pub(crate) fn painted(text: impl AsRef<str>, paint: Paint) -> Cell {
-        Cell { text: harmless(text.as_ref()), paint }
+        Cell { text: harmless::cell(text.as_ref()), paint }
     }
 }
 
@@ -153,18 +153,6 @@ fn shortened(text: &str, width: Option<usize>, used: usize) -> String {
 
 fn length(text: &str) -> usize {
     text.chars().count()
-}
-
-/// Line ends and tabs become spaces; whatever else a terminal might obey is shown as a mark.
-fn harmless(text: &str) -> String {
-    text.trim_end()
-        .chars()
-        .map(|c| match c {
-            '\n' | '\r' | '\t' => ' ',
-            c if c.is_control() => '\u{fffd}',
-            c => c,
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use ratatui::text::Span;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::theme::{Theme, Tone};
+use crate::output::harmless;
 
 /// One cell.
 #[derive(Clone, Debug)]
@@ -195,7 +196,7 @@ pub(super) fn fit(text: &str, width: usize, right: bool, theme: Theme) -> String
 
 /// A text of a stranger on one line: nothing in it may steer the terminal.
 pub(super) fn clean(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    text.chars().map(|letter| if harmless::is_harmful(letter) { ' ' } else { letter }).collect()
 }
 
 #[cfg(test)]
