@@ -32,6 +32,10 @@ const BUFFERED: usize = 16;
 /// How long the server may take to close its side after a goodbye.
 const CLOSING: Duration = Duration::from_secs(1);
 
+/// How long a server that has too many is left alone, at least and at most.
+const THROTTLED: Duration = Duration::from_secs(5);
+const LONGEST_THROTTLED: Duration = Duration::from_secs(300);
+
 /// What happens on a wire.
 pub(crate) enum WireEvent {
     /// Connected: the stream opens with the first message sent, a hello.
@@ -52,6 +56,8 @@ pub(crate) enum Broken {
     Away(String),
     /// The server is there, and does not let this worker in.
     Denied(String),
+    /// The server has too many, or has been asked too often: it is asked again after so long, and not before.
+    Throttled(String, Duration),
 }
 
 /// One connection, from dialling to its end.
@@ -131,6 +137,21 @@ pub(crate) fn endpoint(url: &str, credential: &Credential) -> Result<Endpoint, t
         .initial_connection_window_size(CONNECTION_WINDOW))
 }
 
+/// What a refusal of the server means for the next try.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other codes of gRPC are not ours to list")]
+fn refused(status: tonic::Status) -> Broken {
+    let reason = format!("{}: {}", status.code().description(), status.message());
+    match status.code() {
+        tonic::Code::Unauthenticated | tonic::Code::PermissionDenied => Broken::Denied(reason),
+        tonic::Code::ResourceExhausted => {
+            let told = status.metadata().get("retry-after").and_then(|value| value.to_str().ok());
+            let after = told.and_then(|text| text.parse().ok()).map_or(THROTTLED, Duration::from_secs);
+            Broken::Throttled(reason, after.clamp(THROTTLED, LONGEST_THROTTLED))
+        }
+        _ => Broken::Away(reason),
+    }
+}
+
 async fn converse(
     endpoint: Endpoint,
     credential: Credential,
@@ -145,11 +166,6 @@ async fn converse(
     if telling.send(WireEvent::Dialled).await.is_err() {
         return Ok(());
     }
-    let refused = |status: tonic::Status| {
-        let reason = format!("{}: {}", status.code().description(), status.message());
-        let denied = matches!(status.code(), tonic::Code::Unauthenticated | tonic::Code::PermissionDenied);
-        if denied { Broken::Denied(reason) } else { Broken::Away(reason) }
-    };
     let mut stream = client.session(ReceiverStream::new(sending)).await.map_err(refused)?.into_inner();
     while let Some(message) = stream.message().await.map_err(refused)? {
         let leader = leader_named(&message);
@@ -190,4 +206,29 @@ pub(crate) async fn answers(endpoint: Endpoint) -> bool {
 fn chain(what: &str, error: &dyn std::error::Error) -> String {
     let deepest = std::iter::successors(Some(error), |e| e.source()).take(8).last();
     deepest.map_or_else(|| what.to_owned(), |cause| format!("{what}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_tells_when_to_try_again() {
+        let throttled = |after: Option<&'static str>| {
+            let mut status = tonic::Status::resource_exhausted("too many at a time");
+            if let Some(after) = after {
+                status.metadata_mut().insert("retry-after", after.parse().unwrap());
+            }
+            match refused(status) {
+                Broken::Throttled(_, after) => after,
+                Broken::Away(reason) | Broken::Denied(reason) => panic!("{reason}"),
+            }
+        };
+        assert_eq!(throttled(None), THROTTLED);
+        assert_eq!(throttled(Some("64")), Duration::from_secs(64));
+        assert_eq!(throttled(Some("0")), THROTTLED);
+        assert_eq!(throttled(Some("99999")), LONGEST_THROTTLED);
+        assert!(matches!(refused(tonic::Status::unauthenticated("x")), Broken::Denied(_)));
+        assert!(matches!(refused(tonic::Status::unavailable("x")), Broken::Away(_)));
+    }
 }

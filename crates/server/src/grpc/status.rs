@@ -13,6 +13,9 @@ pub(super) fn status(problem: impl Into<Problem>) -> Status {
     let mut status = Status::new(code(&problem), problem.detail);
     let metadata = status.metadata_mut();
     metadata.insert(CODE, MetadataValue::from_static(problem.code.as_str()));
+    if let Some(seconds) = problem.after {
+        metadata.insert("retry-after", MetadataValue::from(seconds));
+    }
     status
 }
 

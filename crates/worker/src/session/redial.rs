@@ -34,6 +34,14 @@ impl Driver {
                 tracing::warn!("not connected: {reason}; trying again in {delay:?}");
                 (delay, reason)
             }
+            Broken::Throttled(reason, after) => {
+                let delay = self.redial.next().max(after);
+                // Whoever was turned away too often is throttled: what to do about it was said.
+                if !self.denied {
+                    tracing::warn!("the server takes no more for now: {reason}; trying again in {delay:?}");
+                }
+                (delay, reason)
+            }
             Broken::Denied(reason) => {
                 let delay = self.redial.next().max(DENIED.mul_f64(rand::random_range(0.5..=1.0)));
                 if !std::mem::replace(&mut self.denied, true) {

@@ -7,6 +7,7 @@ from a wire that was given up is dropped.
 from __future__ import annotations
 
 import logging
+import random
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +25,11 @@ _log = logging.getLogger("ganger.worker")
 #: Delays between tries to connect.
 FIRST_REDIAL = 0.1
 LONGEST_REDIAL = 5.0
+#: Between tries of a worker that is not let in: what is wrong with it is mended by people, not by trying.
+DENIED = 30.0
+#: A server that has too many, or was asked too often, is left alone at least and at most so long.
+THROTTLED = 5.0
+LONGEST_THROTTLED = 300.0
 
 
 class Listener(Protocol):
@@ -54,6 +60,8 @@ class Connection:
         self._failures = 0
         self._greeted = False
         self._redial_at: float | None = None
+        #: The server does not let it in, and that was said.
+        self._denied = False
 
     @property
     def url(self) -> str:
@@ -97,6 +105,7 @@ class Connection:
         """The leader took the stream, and perhaps named where it can be reached directly."""
         self._failures = 0
         self._greeted = True
+        self._denied = False
         if leader:
             self._call(leader)
 
@@ -105,11 +114,27 @@ class Connection:
         self._addresses.broke(greeted=False)
         self.reconnect("the server did not answer in time")
 
-    def reconnect(self, reason: str) -> None:
+    def reconnect(self, reason: str, retry_after: float | None = None) -> None:
         """Gives up the present wire, and dials again after a while."""
         delay = backoff(self._failures, FIRST_REDIAL, LONGEST_REDIAL)
         self._failures += 1
-        _log.warning("not connected: %s; trying again in %.1f s", reason, delay)
+        if reason.startswith(("unauthenticated:", "permission denied:")):
+            delay = max(delay, DENIED * random.uniform(0.5, 1.0))
+            if not self._denied:
+                _log.error(
+                    "the server does not let this worker in: %s; give it a token of the role `worker` in GANGER_TOKEN "
+                    "(`ganger token create NAME --role worker`) and start it again; until then it tries every %.0f s",
+                    reason,
+                    DENIED,
+                )
+            self._denied = True
+        elif reason.startswith("resource exhausted:"):
+            delay = max(delay, min(max(retry_after or 0.0, THROTTLED), LONGEST_THROTTLED))
+            # Whoever was turned away too often is throttled: what to do about it was said.
+            if not self._denied:
+                _log.warning("the server takes no more for now: %s; trying again in %.1f s", reason, delay)
+        else:
+            _log.warning("not connected: %s; trying again in %.1f s", reason, delay)
         self.hang_up()
         self._redial_at = time.monotonic() + delay
 
@@ -144,7 +169,7 @@ class Connection:
         if wire is self._wire:
             self._addresses.broke(self._greeted)
             self._listener.broke()
-            self.reconnect(reason)
+            self.reconnect(reason, wire.retry_after)
 
     def _call(self, url: str) -> None:
         """Calls the leader that a welcome named; the present connection stays until it answers."""

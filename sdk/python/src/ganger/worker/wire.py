@@ -89,6 +89,8 @@ class Wire:
         self._token = token
         self._on_message, self._on_room, self._on_broken = on_message, on_room, on_broken
         self._outbound: queue.SimpleQueue[wire_types.FromWorker | None] = queue.SimpleQueue()
+        #: After so many seconds it may be tried again, if the server said so.
+        self.retry_after: float | None = None
         self._room_wanted = False
         self._closed = False
         self._channel = channel_to(url)
@@ -141,7 +143,7 @@ class Wire:
                 else:
                     _log.debug("ignored a message of a later version of the protocol")
         except grpc.RpcError as error:
-            reason = _words(error)
+            reason, self.retry_after = _words(error), _retry_after(error)
         except Exception as error:
             # A closed channel, or a message that cannot be read.
             reason = f"{type(error).__name__}: {error}"
@@ -158,3 +160,12 @@ def _words(error: grpc.RpcError) -> str:
     if code is None or details is None:
         return str(error)
     return f"{code().name.lower().replace('_', ' ')}: {details()}"
+
+
+def _retry_after(error: grpc.RpcError) -> float | None:
+    trailing = getattr(error, "trailing_metadata", None)
+    found = [value for name, value in (trailing() or ()) if name == "retry-after"] if trailing is not None else []
+    try:
+        return float(found[0]) if found else None
+    except ValueError:
+        return None
