@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::store::StoreError;
@@ -11,6 +11,9 @@ use crate::store::StoreError;
 pub(super) const DATABASE: &str = "ganger.db";
 /// Locked by the process that uses the directory.
 pub(super) const LOCK: &str = "ganger.lock";
+
+/// A file that is opened must be one, and no link that somebody put there.
+const NO_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 
 /// A data directory that this process alone may use, for as long as this value lives. The lock is the
 /// kernel's: it ends with the process, however that ends.
@@ -35,11 +38,13 @@ impl DataDir {
             StoreError::Failed(format!("cannot {what} the data directory {}: {error}", path.display()))
         };
         DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|e| failed("create", e))?;
+        keep_others_out(path).map_err(|e| failed("protect", e))?;
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)
             .write(true)
             .mode(0o600)
+            .custom_flags(NO_LINK)
             .open(path.join(LOCK))
             .map_err(|e| failed("open the lock of", e))?;
         match lock.try_lock() {
@@ -55,9 +60,17 @@ impl DataDir {
     /// The database file, made with access for its owner only: payloads are nobody else's business.
     pub(super) fn create_database(&self) -> Result<PathBuf, StoreError> {
         let path = self.database();
-        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path).map_err(
-            |error| StoreError::Failed(format!("cannot open the database {}: {error}", path.display())),
-        )?;
+        if fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink()) {
+            return Err(StoreError::Failed(format!(
+                "{} is a symbolic link, which may lead to a file of somebody else; move the whole directory instead, and name it with --data",
+                path.display()
+            )));
+        }
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true).mode(0o600).custom_flags(NO_LINK);
+        options.open(&path).map_err(|error| {
+            StoreError::Failed(format!("cannot open the database {}: {error}", path.display()))
+        })?;
         Ok(path)
     }
 
@@ -65,6 +78,25 @@ impl DataDir {
     pub(super) fn database(&self) -> PathBuf {
         self.path.join(DATABASE)
     }
+}
+
+/// Whoever can write into the directory can replace the data, and whoever can read it has every payload. A directory of this user that
+/// others can enter is closed to them; one of somebody else that everybody can write to is not used.
+fn keep_others_out(path: &Path) -> io::Result<()> {
+    let meta = fs::metadata(path)?;
+    let mode = meta.mode() & 0o7777;
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    if meta.uid() == rustix::process::geteuid().as_raw() {
+        tracing::warn!("others could look into {} (mode {mode:04o}): closed it to them", path.display());
+        return fs::set_permissions(path, fs::Permissions::from_mode(0o700));
+    }
+    if mode & 0o002 != 0 {
+        let why = format!("it is not yours and everybody can write to it (mode {mode:04o}); chmod o-rwx it");
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    Ok(())
 }
 
 /// Which file a path led to when it was opened. A file that was removed can still be written to, and

@@ -140,3 +140,32 @@ async fn nothing_is_acknowledged_once_the_database_was_removed_and_all_is_well_w
     assert_eq!(ids(&store).await.len(), 2);
     assert_ne!(first, second);
 }
+
+/// An existing directory that everybody may enter is not taken as it is.
+#[test]
+fn a_directory_that_others_can_enter_is_closed_to_them_or_refused() {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = parent.path().join("data");
+    fs::create_dir(&dir).unwrap();
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o777)).unwrap();
+    drop(open(&dir));
+    assert_eq!(fs::metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);
+    // Only root can give a directory away.
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o777)).unwrap();
+    if std::os::unix::fs::chown(&dir, Some(65_534), None).is_ok() {
+        let why = refusal(&dir);
+        assert!(why.contains("everybody can write to it") && why.contains("chmod"), "{why}");
+    }
+}
+
+#[test]
+fn a_database_that_is_a_link_is_not_followed() {
+    let parent = tempfile::tempdir().unwrap();
+    let (dir, elsewhere) = (parent.path().join("data"), parent.path().join("elsewhere"));
+    fs::create_dir(&dir).unwrap();
+    fs::write(&elsewhere, "").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, dir.join("ganger.db")).unwrap();
+    let why = refusal(&dir);
+    assert!(why.contains("symbolic link") && why.contains("--data"), "{why}");
+    assert_eq!(fs::read(&elsewhere).unwrap(), b"", "nothing was written there");
+}
