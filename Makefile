@@ -90,9 +90,9 @@ bench-tools: ## The runner and the report of the benchmark, without the peers
 fuzz: setup ## Rubbish for everything that reads texts of strangers, a minute each
 	@scripts/fuzz
 
-deny: ## Licences, sources and bans of every dependency
+deny: ## Advisories, licences, sources and bans of every dependency
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
-	$(CARGO) deny check bans licenses sources
+	$(CARGO) deny check advisories bans licenses sources
 
 generate: ## Make the generated wire types again
 	$(CARGO) run --locked -p ganger-proto --example generate
