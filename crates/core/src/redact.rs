@@ -4,32 +4,55 @@
 //! `USER_PASSWORD` are the same two), and one word or two neighbours of the list make it a secret. Everything else stays byte for byte. It is a
 //! courtesy to those who put secrets where they do not belong, not a protection: whoever may read one job's payload sees all of it.
 
+mod text;
+
 use std::borrow::Cow;
+
+pub use text::text;
 
 /// What stands in the place of a secret.
 pub const REDACTED: &str = "[redacted]";
 
 /// Words that make a name a secret's.
-const WORDS: [&str; 16] = [
+const WORDS: [&str; 25] = [
     "password",
+    "passwords",
     "passwd",
+    "pass",
     "pwd",
+    "pw",
     "passphrase",
     "secret",
     "secrets",
     "token",
     "authorization",
     "apikey",
+    "apikeys",
     "cookie",
+    "cookies",
+    "cred",
+    "creds",
     "credential",
     "credentials",
     "bearer",
     "jwt",
     "privatekey",
     "accesskey",
+    "sessionid",
+    "otp",
 ];
 /// Two words in a row that do.
-const PAIRS: [(&str, &str); 4] = [("api", "key"), ("private", "key"), ("access", "key"), ("signing", "key")];
+const PAIRS: [(&str, &str); 9] = [
+    ("api", "key"),
+    ("private", "key"),
+    ("access", "key"),
+    ("account", "key"),
+    ("signing", "key"),
+    ("encryption", "key"),
+    ("session", "id"),
+    ("session", "key"),
+    ("auth", "key"),
+];
 /// Longer names are no names.
 const NAME_BYTES: usize = 256;
 
@@ -61,34 +84,55 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// JSON with its secrets hidden. What is not JSON comes out as it is, as far as it can be read.
+/// Whether that is an option of a command whose value is a secret: `--password`, `-token`.
+fn is_secret_option(word: &str) -> bool {
+    word.starts_with('-') && is_secret(word)
+}
+
+/// JSON with its secrets hidden: values whose names are a secret's, what follows `--password` in a list of arguments, and what
+/// [`text`] finds in strings. What is not JSON comes out as it is, as far as it can be read.
 #[must_use]
-pub fn json(text: &str) -> Cow<'_, str> {
-    let bytes = text.as_bytes();
+pub fn json(json: &str) -> Cow<'_, str> {
+    let bytes = json.as_bytes();
     let (mut out, mut kept, mut at) = (String::new(), 0, 0);
+    // The string before was an option, and what comes is its value.
+    let mut option = false;
     while at < bytes.len() {
         if bytes[at] != b'"' {
+            option &= bytes[at] == b',' || bytes[at].is_ascii_whitespace();
             at += 1;
             continue;
         }
         let end = after_string(bytes, at);
         let colon = after_space(bytes, end);
-        if bytes.get(colon) == Some(&b':') && names_a_secret(&text[at..end]) {
+        let (from, to, instead) = if bytes.get(colon) == Some(&b':') {
+            option = false;
+            if !names_a_secret(&json[at..end]) {
+                at = end;
+                continue;
+            }
             let value = after_space(bytes, colon + 1);
-            let after = after_value(bytes, value);
-            out.push_str(&text[kept..value]);
-            out.push('"');
-            out.push_str(REDACTED);
-            out.push('"');
-            (kept, at) = (after, after);
+            (value, after_value(bytes, value), format!("\"{REDACTED}\""))
+        } else if option {
+            option = false;
+            (at, end, format!("\"{REDACTED}\""))
         } else {
-            at = end;
-        }
+            let string = serde_json::from_str::<String>(&json[at..end]).unwrap_or_default();
+            option = is_secret_option(&string);
+            let Cow::Owned(hidden) = text(&string) else {
+                at = end;
+                continue;
+            };
+            (at, end, serde_json::Value::from(hidden).to_string())
+        };
+        out.push_str(&json[kept..from]);
+        out.push_str(&instead);
+        (kept, at) = (to, to);
     }
     if kept == 0 {
-        return Cow::Borrowed(text);
+        return Cow::Borrowed(json);
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&json[kept..]);
     Cow::Owned(out)
 }
 
@@ -152,52 +196,6 @@ fn after_value(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// A text for people with its secrets hidden: what follows `password=`, `token: `, `"api_key": "` and the like, up to the next space,
-/// quote or comma; and whatever follows `Bearer `.
-#[must_use]
-pub fn text(text: &str) -> Cow<'_, str> {
-    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    let (mut out, mut kept, mut at) = (String::new(), 0, 0);
-    while let Some(found) = text[at..].find(is_name) {
-        let start = at + found;
-        let end = start + text[start..].find(|c| !is_name(c)).unwrap_or(text.len() - start);
-        at = end;
-        let bearer = text[start..end].eq_ignore_ascii_case("bearer");
-        let Some(value) = value_behind(text, end, bearer).filter(|_| bearer || is_secret(&text[start..end]))
-        else {
-            continue;
-        };
-        // `Authorization: Bearer x`: the scheme is no secret, and what follows it is.
-        if !bearer && text[value..].get(..7).is_some_and(|head| head.eq_ignore_ascii_case("bearer ")) {
-            continue;
-        }
-        let stop = |c: char| c.is_whitespace() || "\"',;&)}]".contains(c);
-        let over = value + text[value..].find(stop).unwrap_or(text.len() - value);
-        if over > value {
-            out.push_str(&text[kept..value]);
-            out.push_str(REDACTED);
-            (kept, at) = (over, over);
-        }
-    }
-    if kept == 0 {
-        return Cow::Borrowed(text);
-    }
-    out.push_str(&text[kept..]);
-    Cow::Owned(out)
-}
-
-/// Where the value of the name that ends here begins, if one follows.
-fn value_behind(text: &str, end: usize, bearer: bool) -> Option<usize> {
-    let rest = &text[end..];
-    let skipped = rest.trim_start_matches(['"', '\'', ' ']);
-    let behind = match skipped.strip_prefix([':', '=']) {
-        Some(value) => value.trim_start_matches(['"', '\'', ' ']),
-        None if bearer && rest.starts_with(' ') => rest.trim_start_matches(' '),
-        None => return None,
-    };
-    Some(text.len() - behind.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +206,12 @@ mod tests {
             "password",
             "userPassword",
             "DB_PASSWORD",
+            "DB_PASS",
+            "pass",
+            "creds",
+            "session_id",
+            "sessionId",
+            "SESSIONID",
             "api_key",
             "apiKey",
             "API-KEY",
@@ -231,6 +235,9 @@ mod tests {
             "secretary",
             "monkey",
             "compass",
+            "passed",
+            "session",
+            "credit",
             "",
         ] {
             assert!(!is_secret(name), "{name}");
@@ -258,6 +265,28 @@ mod tests {
         }
     }
 
+    /// A name is not the only place where a secret shows: strings have them inside.
+    #[test]
+    fn strings_inside_json_lose_their_secrets_too() {
+        let hidden = |text: &str| json(text).into_owned();
+        assert_eq!(
+            hidden(r#"{"dsn":"postgres://ada:hunter2@db/x","n":1}"#),
+            r#"{"dsn":"postgres://ada:[redacted]@db/x","n":1}"#
+        );
+        assert_eq!(
+            hidden(r#"{"args":["mysql","--password","hunter2","-h","db"]}"#),
+            r#"{"args":["mysql","--password","[redacted]","-h","db"]}"#
+        );
+        assert_eq!(hidden(r#"{"args":["--password"],"b":"x"}"#), r#"{"args":["--password"],"b":"x"}"#);
+        assert_eq!(
+            hidden(r#"{"body":"{\"password\":\"hunter2\",\"n\":1}"}"#),
+            r#"{"body":"{\"password\":\"[redacted]\",\"n\":1}"}"#
+        );
+        let read: serde_json::Value =
+            serde_json::from_str(&hidden(r#"["a\npassword=x\"y z\u0041"]"#)).unwrap();
+        assert_eq!(read[0], "a\npassword=[redacted]\"y zA");
+    }
+
     #[test]
     fn rubbish_comes_out_and_does_no_harm() {
         for rubbish in
@@ -265,24 +294,6 @@ mod tests {
         {
             let _ = json(rubbish);
             let _ = text(rubbish);
-        }
-    }
-
-    #[test]
-    fn texts_keep_their_words_and_lose_their_secrets() {
-        let hidden = |given: &str| text(given).into_owned();
-        assert_eq!(
-            hidden("login failed: password=hunter2, user=ada"),
-            "login failed: password=[redacted], user=ada"
-        );
-        assert_eq!(hidden("Authorization: Bearer abc.def failed"), "Authorization: Bearer [redacted] failed");
-        assert_eq!(
-            hidden(r#"bad body {"api_key": "k-1", "n": 2}"#),
-            r#"bad body {"api_key": "[redacted]", "n": 2}"#
-        );
-        assert_eq!(hidden("GET /x?access_token=abc&n=1"), "GET /x?access_token=[redacted]&n=1");
-        for plain in ["the token expired", "no such secret", "Bearer", "password"] {
-            assert!(matches!(text(plain), Cow::Borrowed(_)), "{plain}");
         }
     }
 }

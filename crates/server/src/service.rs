@@ -39,7 +39,7 @@ use ganger_core::coordinator::view::{Explanation, QueueView, Stats, WorkerView};
 use ganger_core::job::JobSpec;
 use ganger_core::name::QueueName;
 use ganger_core::queue::QueueSettings;
-use ganger_core::{JobId, SessionId};
+use ganger_core::{JobId, SessionId, redact};
 use ganger_store::Store;
 use ganger_store::read::{ListQuery, Page, StoredJob};
 use tokio::sync::{broadcast, watch};
@@ -328,7 +328,8 @@ impl Service {
         if text.is_empty() {
             self.stored(id).await?;
         }
-        Ok(text)
+        // Each message was looked at when it came; a secret may be split over two.
+        Ok(redact::text(&text).into_owned())
     }
 
     /// Why a job is, or is not, running.
