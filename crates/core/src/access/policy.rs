@@ -167,10 +167,11 @@ table! {
     GET "/v1/failures/{fingerprint}" Needs(Read, All);
     POST "/v1/failures/{fingerprint}:replay" Needs(Replay, All);
     POST "/v1/failures/{fingerprint}:discard" Needs(Purge, All);
-    GET "/v1/views" Needs(Read, Nothing);
-    GET "/v1/views/{name}" Needs(Read, Nothing);
-    PUT "/v1/views/{name}" Needs(Settings, Nothing);
-    DELETE "/v1/views/{name}" Needs(Settings, Nothing);
+    // A view names queues and values that whoever is confined may not know of.
+    GET "/v1/views" Needs(Read, All);
+    GET "/v1/views/{name}" Needs(Read, All);
+    PUT "/v1/views/{name}" Needs(Settings, All);
+    DELETE "/v1/views/{name}" Needs(Settings, All);
 
     // The whole.
     GET "/v1/stats" Needs(Read, All);
@@ -255,10 +256,10 @@ table! {
     POST "/ganger.v1.Server/Timeseries" Needs(Read, All);
     POST "/ganger.v1.Server/Capabilities" Known;
     POST "/ganger.v1.Server/Cluster" Needs(Read, Nothing);
-    POST "/ganger.v1.Views/List" Needs(Read, Nothing);
-    POST "/ganger.v1.Views/Get" Needs(Read, Nothing);
-    POST "/ganger.v1.Views/Put" Needs(Settings, Nothing);
-    POST "/ganger.v1.Views/Delete" Needs(Settings, Nothing);
+    POST "/ganger.v1.Views/List" Needs(Read, All);
+    POST "/ganger.v1.Views/Get" Needs(Read, All);
+    POST "/ganger.v1.Views/Put" Needs(Settings, All);
+    POST "/ganger.v1.Views/Delete" Needs(Settings, All);
     POST "/ganger.v1.Workers/List" Needs(Read, All);
     POST "/ganger.v1.Workers/Get" Needs(Read, All);
     POST "/ganger.v1.Workers/Drain" Needs(Settings, All);

@@ -10,7 +10,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use ganger_core::JobId;
 use ganger_core::access::{Caller, Lacking, Permission};
-use ganger_core::coordinator::view::QueueAhead;
+use ganger_core::coordinator::view::{Explanation, QueueAhead};
 use ganger_core::filter::Filter;
 use ganger_core::name::QueueName;
 use ganger_core::operation::Action;
@@ -128,6 +128,40 @@ impl Asking {
         }
     }
 
+    /// An explanation without the jobs and queues that are not this caller's.
+    ///
+    /// # Errors
+    /// The queues cannot be read.
+    pub(crate) async fn may_know(
+        &self,
+        service: &Service,
+        mut explanation: Explanation,
+    ) -> Result<Explanation, Problem> {
+        if self.0.queues.is_all() {
+            return Ok(explanation);
+        }
+        self.hide_queues(explanation.position.as_mut().map(|position| &mut position.others));
+        let queues = service.queues().await?;
+        let foreign: Vec<String> = queues
+            .iter()
+            .filter(|queue| !self.0.sees(&queue.queue))
+            .map(|queue| format!("`{}`", queue.queue))
+            .collect();
+        let texts = explanation.gates.iter_mut().map(|gate| &mut gate.evidence);
+        let texts = texts.chain([&mut explanation.summary]).chain(&mut explanation.next_step);
+        for text in texts {
+            for id in job_ids(text) {
+                if id != explanation.job && self.must_see_job(service, id).await.is_err() {
+                    *text = text.replace(&id.to_string(), "a job of another queue");
+                }
+            }
+            for queue in &foreign {
+                *text = text.replace(queue.as_str(), "another queue");
+            }
+        }
+        Ok(explanation)
+    }
+
     /// Whether a job is his. One that is not is not there.
     ///
     /// # Errors
@@ -135,6 +169,12 @@ impl Asking {
     pub(crate) async fn must_see_job(&self, service: &Service, id: JobId) -> Result<(), Problem> {
         must_see_job(service, &self.0, id).await
     }
+}
+
+/// The jobs that a text names.
+fn job_ids(text: &str) -> Vec<JobId> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter_map(|word| word.parse().ok()).collect()
 }
 
 /// See [`Asking::must_see_job`].

@@ -210,9 +210,8 @@ impl Jobs for JobsDoor {
         request: Request<v1::ExplainRequest>,
     ) -> Result<Response<v1::ExplainResponse>, Status> {
         let id = self.his(&request, &request.get_ref().id).await?;
-        let mut explanation = self.service.explain(id).await?;
-        let others = explanation.position.as_mut().map(|position| &mut position.others);
-        read::asking(&request)?.hide_queues(others);
+        let explanation = self.service.explain(id).await?;
+        let explanation = read::asking(&request)?.may_know(&self.service, explanation).await?;
         Ok(Response::new(shown::explanation(explanation)))
     }
 

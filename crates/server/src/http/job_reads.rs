@@ -109,10 +109,10 @@ async fn payload(State(app): State<App>, Segment(id): Segment, params: Params) -
 /// Tell why a job is, or is not, running
 #[utoipa::path(get, path = "/v1/jobs/{id}/explain", tag = "jobs", params(("id" = String, Path)),
     responses((status = 200, body = ExplainBody), (status = 404, body = ProblemBody)))]
-async fn explain(State(app): State<App>, Segment(id): Segment, asking: Asking, params: Params) -> Answer {
+async fn explain(State(app): State<App>, asking: Asking, Segment(id): Segment, params: Params) -> Answer {
     params.only(&[])?;
-    let mut explanation = app.service.explain(job_id(&id)?).await?;
-    asking.hide_queues(explanation.position.as_mut().map(|position| &mut position.others));
+    let explanation = app.service.explain(job_id(&id)?).await?;
+    let explanation = asking.may_know(&app.service, explanation).await?;
     Ok(Json(ExplainBody::from(explanation)).into_response())
 }
 

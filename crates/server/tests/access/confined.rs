@@ -197,3 +197,44 @@ async fn a_key_that_a_job_of_another_queue_holds_tells_nothing_about_it() {
     assert_eq!((status, &said["id"], &said["deduplicated"]), (200, &held["id"], &json!(true)), "{said}");
     assert_eq!((&said["queue"], &said["priority"]), (&json!("mail"), &json!(0)), "{said}");
 }
+
+/// A view is about jobs of any queue: whoever is confined neither reads nor changes those of others.
+#[tokio::test]
+async fn saved_views_are_not_for_confined_callers() {
+    let site = Site::start().await;
+    let token = site.token(json!({"name": "m", "role": "operator", "queues": ["mail*"]})).await;
+    let view = json!({"query": "queue:pay1 state:dead"});
+    let (status, _) = site.ask(&site.admin, Method::PUT, "/v1/views/pay", Some(view.clone())).await;
+    assert_eq!(status, 201);
+    for (method, path, body) in [
+        (Method::PUT, "/v1/views/pay", Some(json!({"query": "queue:mail"}))),
+        (Method::DELETE, "/v1/views/pay", None),
+        (Method::GET, "/v1/views/pay", None),
+        (Method::GET, "/v1/views", None),
+    ] {
+        let (status, said) = site.ask(&token, method.clone(), path, body).await;
+        assert_eq!(status, 403, "{method} {path}: {said}");
+        assert!(!said.to_string().contains("pay1"), "{said}");
+    }
+    let (_, kept) = site.get(&site.admin, "/v1/views/pay").await;
+    assert_eq!(kept["query"], view["query"]);
+}
+
+/// A job of his waits for one of another queue, which somebody else tied it to.
+#[tokio::test]
+async fn explain_names_no_jobs_of_other_queues() {
+    let site = Site::start().await;
+    let token = site.token(json!({"name": "m", "role": "viewer", "queues": ["mail"]})).await;
+    let (own, foreign) = (submitted(&site, "mail").await, submitted(&site, "pay").await);
+    let child = json!({"kind": "a", "queue": "mail", "depends_on": [{"job": own}, {"job": foreign}]});
+    let (status, child) = site.post(&site.admin, "/v1/jobs", child).await;
+    assert_eq!(status, 201, "{child}");
+    let path = format!("/v1/jobs/{}/explain", child["id"].as_str().unwrap());
+    let (_, told) = site.get(&site.admin, &path).await;
+    assert!(told.to_string().contains(&foreign), "whoever sees all queues is told: {told}");
+    let (status, told) = site.get(&token, &path).await;
+    assert_eq!(status, 200, "{told}");
+    let text = told.to_string();
+    assert!(!text.contains(&foreign) && text.contains(&own), "{told}");
+    assert!(text.contains("a job of another queue"), "{told}");
+}
