@@ -195,6 +195,8 @@ pub const FAILURES: usize = 10_000;
 pub const ADDRESS_WAITS: Duration = Duration::from_secs(300);
 /// The longest wait after failed logins of one user: others must not be able to lock him out for long.
 pub const USER_WAITS: Duration = Duration::from_secs(30);
+/// Users, each with an address, whose logins there are remembered so that others cannot lock them out.
+pub const LOGIN_PLACES: usize = 1_000;
 /// Most entries of the audit log; the oldest are forgotten, a few hundred at a time.
 pub const AUDIT_ENTRIES: usize = 10_000;
 /// Longest name of a worker in its certificate, in bytes.

@@ -1,6 +1,6 @@
 //! How fast somebody may try: failures are answered later and later, and requests of one token are counted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::time::Duration;
 
@@ -62,6 +62,85 @@ impl<K: Clone + Eq + Hash> Failures<K> {
         }
         if self.known.len() >= limits::FAILURES {
             self.known.clear();
+        }
+    }
+}
+
+/// Failed logins: by user, by address, and by both together.
+///
+/// Nobody who guesses may lock others out. So a user who has logged in from an address before is held up only by failures
+/// of that user from that address; and so is somebody who holds a session and gives the password once more.
+#[derive(Clone, Debug)]
+pub struct Logins<A> {
+    by_user: Failures<String>,
+    by_address: Failures<A>,
+    by_both: Failures<(String, A)>,
+    /// Users and where they logged in from, oldest first.
+    succeeded: VecDeque<(String, A)>,
+}
+
+impl<A: Clone + Eq + Hash> Default for Logins<A> {
+    fn default() -> Logins<A> {
+        Logins {
+            by_user: Failures::new(limits::USER_WAITS),
+            by_address: Failures::new(limits::ADDRESS_WAITS),
+            by_both: Failures::new(limits::USER_WAITS),
+            succeeded: VecDeque::new(),
+        }
+    }
+}
+
+impl<A: Clone + Eq + Hash> Logins<A> {
+    /// How long a login of that user from there has to wait.
+    #[must_use]
+    pub fn wait(&self, user: &str, from: Option<A>, now: Mono) -> Duration {
+        let user = user.to_owned();
+        match from {
+            None => self.by_user.wait(&user, now),
+            Some(from) => {
+                let both = (user, from);
+                if self.succeeded.contains(&both) {
+                    return self.by_both.wait(&both, now);
+                }
+                self.by_user.wait(&both.0, now).max(self.by_address.wait(&both.1, now))
+            }
+        }
+    }
+
+    /// How long somebody has to wait who holds a session of that user.
+    #[must_use]
+    pub fn wait_of_session(&self, user: &str, from: Option<A>, now: Mono) -> Duration {
+        match from {
+            None => self.by_user.wait(&user.to_owned(), now),
+            Some(from) => self.by_both.wait(&(user.to_owned(), from), now),
+        }
+    }
+
+    /// What came of a try.
+    pub fn tried(&mut self, user: &str, from: Option<A>, succeeded: bool, now: Mono) {
+        let user = user.to_owned();
+        let both = from.map(|from| (user.clone(), from));
+        if succeeded {
+            self.by_user.succeeded(&user);
+            let Some(both) = both else { return };
+            self.by_both.succeeded(&both);
+            self.succeeded.retain(|known| *known != both);
+            if self.succeeded.len() >= limits::LOGIN_PLACES {
+                self.succeeded.pop_front();
+            }
+            // The address stays under suspicion: whoever knows one password may be guessing others.
+            self.succeeded.push_back(both);
+            return;
+        }
+        if let Some(both) = both {
+            // One who was here before and mistypes holds up nobody else.
+            if !self.succeeded.contains(&both) {
+                self.by_user.failed(user, now);
+                self.by_address.failed(both.1.clone(), now);
+            }
+            self.by_both.failed(both, now);
+        } else {
+            self.by_user.failed(user, now);
         }
     }
 }
@@ -130,6 +209,43 @@ mod tests {
         }
         failures.failed(1, Mono(0) + limits::FAILURES_KEPT);
         assert_eq!(failures.wait(&1, Mono(0) + limits::FAILURES_KEPT), Duration::ZERO);
+    }
+
+    /// Eve guesses everybody's password from the proxy that Ada comes through as well.
+    #[test]
+    fn nobody_who_guesses_locks_out_a_user_who_was_here_before() {
+        let (mut logins, now) = (Logins::default(), Mono(0));
+        logins.tried("ada", Some(1), true, now);
+        for _ in 0..100 {
+            logins.tried("ada", Some(2), false, now);
+            logins.tried("bob", Some(1), false, now);
+        }
+        assert_eq!(logins.wait("ada", Some(1), now), Duration::ZERO);
+        assert_eq!(
+            logins.wait("ada", Some(3), now),
+            limits::USER_WAITS,
+            "from elsewhere she waits, not for long"
+        );
+        assert_eq!(logins.wait("bob", Some(1), now), limits::ADDRESS_WAITS);
+        assert_eq!(logins.wait("carol", Some(1), now), limits::ADDRESS_WAITS, "nobody new from there");
+        assert_eq!(logins.wait_of_session("ada", Some(3), now), Duration::ZERO, "she has a session");
+        for _ in 0..100 {
+            logins.tried("ada", Some(1), false, now);
+        }
+        assert_eq!(logins.wait("ada", Some(1), now), limits::USER_WAITS, "her own failures count");
+    }
+
+    #[test]
+    fn so_many_places_of_logins_are_remembered_and_the_oldest_goes() {
+        let (mut logins, now) = (Logins::default(), Mono(0));
+        for address in 0..limits::LOGIN_PLACES {
+            logins.tried("ada", Some(address), true, now);
+        }
+        (0..10).for_each(|_| logins.tried("ada", Some(usize::MAX), false, now));
+        assert_eq!(logins.wait("ada", Some(0), now), Duration::ZERO);
+        logins.tried("bob", Some(0), true, now);
+        assert_ne!(logins.wait("ada", Some(0), now), Duration::ZERO, "one past the bound");
+        assert_eq!(logins.wait("ada", Some(1), now), Duration::ZERO);
     }
 
     #[test]

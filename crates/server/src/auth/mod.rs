@@ -24,8 +24,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
-use ganger_core::access::throttle::{Failures, Pace};
+use ganger_core::access::throttle::{Failures, Logins, Pace};
 use ganger_core::access::{Caller, SecretHash, Token, TokenText};
+use ganger_core::network::client_group;
 use ganger_core::{Mono, Now, Wall, limits};
 use sha2::{Digest as _, Sha256};
 
@@ -88,8 +89,10 @@ struct Inner {
     jwt_secret: Option<String>,
     directory: Directory,
     passwords: Passwords,
-    by_address: Mutex<Failures<IpAddr>>,
-    by_user: Mutex<Failures<String>>,
+    /// Tokens that nobody knows, by where they came from. Logins are counted apart, so that nobody's bad token keeps others
+    /// from logging in.
+    bad_tokens: Mutex<Failures<IpAddr>>,
+    logins: Mutex<Logins<IpAddr>>,
     paces: Mutex<HashMap<String, Pace>>,
     /// When tokens were used, as far as it was not written down.
     used: Mutex<HashMap<String, Wall>>,
@@ -116,8 +119,8 @@ impl Auth {
             jwt_secret,
             directory: Directory::default(),
             passwords: Passwords::default(),
-            by_address: Mutex::new(Failures::new(limits::ADDRESS_WAITS)),
-            by_user: Mutex::new(Failures::new(limits::USER_WAITS)),
+            bad_tokens: Mutex::new(Failures::new(limits::ADDRESS_WAITS)),
+            logins: Mutex::default(),
             paces: Mutex::default(),
             used: Mutex::default(),
             changes: tokio::sync::Mutex::new(false),
@@ -188,13 +191,13 @@ impl Auth {
 
     /// Whether so much rubbish came from there that nobody hurries for what comes.
     pub(crate) fn is_suspect(&self, from: Option<IpAddr>, now: Now) -> bool {
-        from.is_some_and(|from| !locked(&self.0.by_address).wait(&from, now.mono).is_zero())
+        from.is_some_and(|from| !locked(&self.0.bad_tokens).wait(&client_group(from), now.mono).is_zero())
     }
 
     /// The refusal of what nobody knows, which is counted.
     pub(crate) fn stranger(&self, from: Option<IpAddr>, now: Now) -> Problem {
-        let wait = from.map(|from| {
-            let mut failures = locked(&self.0.by_address);
+        let wait = from.map(client_group).map(|from| {
+            let mut failures = locked(&self.0.bad_tokens);
             failures.failed(from, now.mono);
             failures.wait(&from, now.mono)
         });
@@ -222,23 +225,19 @@ impl Auth {
 
     /// Whether somebody may try to log in.
     pub(crate) fn may_try(&self, user: &str, from: Option<IpAddr>, now: Mono) -> Result<(), Problem> {
-        let by_address = from.map(|from| locked(&self.0.by_address).wait(&from, now)).unwrap_or_default();
-        let wait = by_address.max(locked(&self.0.by_user).wait(&user.to_owned(), now));
+        let wait = locked(&self.0.logins).wait(user, from.map(client_group), now);
+        if wait.is_zero() { Ok(()) } else { Err(too_fast(wait)) }
+    }
+
+    /// Whether somebody who has a session may try his own password. Failures of others do not count.
+    pub(crate) fn may_try_again(&self, user: &str, from: Option<IpAddr>, now: Mono) -> Result<(), Problem> {
+        let wait = locked(&self.0.logins).wait_of_session(user, from.map(client_group), now);
         if wait.is_zero() { Ok(()) } else { Err(too_fast(wait)) }
     }
 
     /// What came of a try.
     pub(crate) fn tried(&self, user: &str, from: Option<IpAddr>, succeeded: bool, now: Mono) {
-        let (mut by_user, mut by_address) = (locked(&self.0.by_user), locked(&self.0.by_address));
-        if succeeded {
-            by_user.succeeded(&user.to_owned());
-            // The address stays under suspicion: whoever knows one password may be guessing others.
-            return;
-        }
-        by_user.failed(user.to_owned(), now);
-        if let Some(from) = from {
-            by_address.failed(from, now);
-        }
+        locked(&self.0.logins).tried(user, from.map(client_group), succeeded, now);
     }
 }
 

@@ -235,7 +235,7 @@ impl Service {
             return Err(Problem::new(Code::Forbidden, "only a person who logged in has a password"));
         };
         let now = self.0.clock.now().mono;
-        self.auth().may_try(name, from, now)?;
+        self.auth().may_try_again(name, from, now)?;
         let known = self.seen().await?.users.get(name).map(|user| user.password.clone());
         let busy = || Problem::new(Code::Overloaded, "too many logins at a time");
         let right = self.auth().passwords().matches(present, known).await.ok_or_else(busy)?;
