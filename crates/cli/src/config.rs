@@ -33,6 +33,8 @@ pub(crate) use value::{
 
 use ganger_server::http::compat::Profiles;
 use ganger_server::http::cors::Origins;
+use ganger_core::access::Bounds;
+use ganger_core::network::Proxies;
 use ganger_worker::kinds::demo::Scale;
 
 use crate::failure::{Failure, Fallible};
@@ -146,6 +148,10 @@ pub(crate) struct Config {
     pub(crate) terminal: Terminal,
 }
 
+    /// Proxies that say who is behind them.
+    pub(crate) trusted_proxy: Setting<Proxies>,
+    /// How much one caller may have at a time.
+    pub(crate) limits: Setting<Bounds>,
 /// What the environment says about the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terminal {
@@ -211,6 +217,8 @@ impl Config {
     }
 }
 
+            trusted_proxy: layers.pick(Key::TrustedProxy, Proxies::default)?,
+            limits: layers.pick(Key::Limits, Bounds::default)?,
 /// The file beside the data that holds the token for `exec` jobs.
 pub(crate) const EXEC_TOKEN_FILE: &str = "exec-token";
 /// The file beside the data that holds the first token.

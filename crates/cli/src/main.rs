@@ -6,6 +6,7 @@ mod clock;
 mod command;
 mod config;
 mod context;
+mod descriptors;
 mod exec_token;
 mod exit;
 mod failure;

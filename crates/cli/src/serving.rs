@@ -9,8 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use ganger_core::access::{Bound, Bounds};
+use ganger_core::network::Proxies;
 use ganger_core::{SessionId, limits};
 use ganger_server::http::CompatOptions;
+use ganger_server::listener::ListenerOptions;
 use ganger_server::{
     About, AuthOptions, Exposure, LateStore, Server, ServerError, ServerHandle, ServerOptions, TlsPem,
 };
@@ -23,7 +26,7 @@ use tracing::warn;
 use crate::config::{Place, Secret};
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
-use crate::{output, port_owner};
+use crate::{descriptors, output, port_owner};
 
 /// What distinguishes one server from another.
 #[derive(Clone)]
@@ -58,6 +61,10 @@ pub(crate) struct Serving<'a> {
     pub(crate) about: About,
     /// Names that a proxy in front of it is reached by.
     pub(crate) allowed_hosts: Vec<String>,
+    /// Proxies that say who is behind them.
+    pub(crate) proxies: &'a Proxies,
+    /// How much one caller may have at a time.
+    pub(crate) bounds: Bounds,
     /// How often memory is compared with the store, if not as often as by default.
     pub(crate) reconcile_every: Option<Duration>,
 }
@@ -170,6 +177,11 @@ impl Serving<'_> {
         options.insecure_no_auth = self.insecure_no_auth;
         options.auth = auth_options(self.auth.as_ref(), self.jwt_secret)?;
         options.local_sessions = self.local_sessions.clone();
+        options.bounds = self.bounds;
+        options.listener = ListenerOptions {
+            connections: descriptors::raise(self.bounds.of(Bound::Connections)),
+            proxies: self.proxies.clone(),
+        };
         if self.reconcile_every.is_some() {
             options.coordinator.reconcile_every = self.reconcile_every;
         }

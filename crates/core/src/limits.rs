@@ -199,6 +199,8 @@ pub const USER_WAITS: Duration = Duration::from_secs(30);
 pub const LOGIN_PLACES: usize = 1_000;
 /// Most entries of the audit log; the oldest are forgotten, a few hundred at a time.
 pub const AUDIT_ENTRIES: usize = 10_000;
+/// Most streams of live events at a time, of all callers together.
+pub const EVENT_STREAMS: usize = 256;
 /// Longest name of a worker in its certificate, in bytes.
 pub const CERTIFICATE_NAME_BYTES: usize = 255;
 /// Most requests per second that a token can be given.

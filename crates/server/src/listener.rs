@@ -1,33 +1,43 @@
 //! One port for everything: HTTP/1 and HTTP/2, REST and gRPC, inside TLS or not.
 //!
-//! Connections are bounded in number, in the time a client may take to begin, and in what they may
-//! buffer. An accept loop must survive anything, running out of file descriptors above all: the
-//! connections that are there end, and then there is room again.
+//! Connections are bounded in number (`places`), in the time a client may take to send its first request, and in
+//! what they may buffer. An accept loop must survive anything, running out of file descriptors above all: silent
+//! connections are closed, and then there is room again.
+
+mod calls;
+mod places;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::Request;
+use axum::http::{HeaderMap, Request};
+use ganger_core::network::Proxies;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{debug, warn};
 
+use calls::Counted;
+pub(crate) use places::Place;
+use places::Places;
+
 use crate::tls::{Handshakes, Secured, Tls};
 
-/// Connections at the same time; more wait in the operating system's backlog.
+/// Connections at the same time, if the process may have as many file descriptors.
 pub const CONNECTIONS: usize = 24_000;
-/// A client must begin to speak, and finish its headers, within this.
+/// File descriptors that a server needs besides: its store, other servers, files.
+pub const OTHER_DESCRIPTORS: usize = 192;
+/// A client must send its first request within this, after the TLS handshake if there is one, and finish the headers
+/// of every request.
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
 /// A connection that was just opened has this long to bring its first call: cut off in the middle of the greeting, its client could
 /// not tell whether that was carried out.
@@ -51,6 +61,21 @@ const KEEP_ALIVE_WITHIN: Duration = Duration::from_secs(20);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
+/// How connections are accepted.
+#[derive(Clone, Debug)]
+pub struct ListenerOptions {
+    /// Connections at the same time.
+    pub connections: usize,
+    /// Proxies that say who is behind them.
+    pub proxies: Proxies,
+}
+
+impl Default for ListenerOptions {
+    fn default() -> ListenerOptions {
+        ListenerOptions { connections: CONNECTIONS, proxies: Proxies::default() }
+    }
+}
+
 /// Serves a router on any number of listeners.
 #[derive(Debug)]
 pub struct Listeners {
@@ -65,7 +90,8 @@ pub struct Listeners {
 struct Shared {
     router: Router,
     builder: auto::Builder<TokioExecutor>,
-    room: Arc<Semaphore>,
+    places: Arc<Places>,
+    proxies: Proxies,
     /// Without, nothing is protected.
     handshakes: Option<Handshakes>,
     tasks: TaskTracker,
@@ -85,13 +111,19 @@ impl Shared {
 impl Listeners {
     /// Starts to accept, with TLS if there is a certificate.
     #[must_use]
-    pub fn start(listeners: Vec<TcpListener>, router: Router, tls: Option<Tls>) -> Listeners {
+    pub fn start(
+        listeners: Vec<TcpListener>,
+        router: Router,
+        tls: Option<Tls>,
+        options: &ListenerOptions,
+    ) -> Listeners {
         let (tasks, closing, ended) =
             (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
         let shared = Arc::new(Shared {
             router,
             builder: builder(),
-            room: Arc::new(Semaphore::new(CONNECTIONS)),
+            places: Places::new(options.connections),
+            proxies: options.proxies.clone(),
             handshakes: tls.map(Handshakes::new),
             tasks: tasks.clone(),
             closing: closing.clone(),
@@ -140,21 +172,24 @@ fn builder() -> auto::Builder<TokioExecutor> {
 }
 
 async fn accept_all(shared: Arc<Shared>, listener: TcpListener) {
-    let mut failing = false;
+    let (mut failing, mut full) = (false, false);
     loop {
         let accepted = tokio::select! {
-            accepted = accept(&shared, &listener) => accepted,
+            accepted = accept(&listener) => accepted,
             // Whoever is in the backlog by then has sent its first call, and would not know what became of it.
             () = shared.closing_gently() => return,
         };
         match accepted {
-            Ok((stream, permit)) => {
+            Ok((stream, from)) => {
                 failing = false;
-                let connection = serve(shared.clone(), stream);
-                shared.tasks.spawn(async move {
-                    connection.await;
-                    drop(permit);
-                });
+                let place = shared.places.enter(from);
+                if place.is_none() && !full {
+                    warn!("too many connections: new ones are closed until others end");
+                }
+                full = place.is_none();
+                if let Some(place) = place {
+                    shared.tasks.spawn(serve(shared.clone(), stream, place));
+                }
             }
             // The client went away before we looked.
             Err(error) if one_client_only(&error) => {}
@@ -163,21 +198,18 @@ async fn accept_all(shared: Arc<Shared>, listener: TcpListener) {
                     warn!("cannot accept connections: {error}");
                 }
                 failing = true;
+                shared.places.make_room();
                 tokio::time::sleep(ACCEPT_AGAIN).await;
             }
         }
     }
 }
 
-async fn accept(
-    shared: &Shared,
-    listener: &TcpListener,
-) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let permit = shared.room.clone().acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, _) = listener.accept().await?;
+async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, IpAddr)> {
+    let (stream, peer) = listener.accept().await?;
     // Without this, messages larger than a segment wait for the acknowledgement of the one before.
     stream.set_nodelay(true)?;
-    Ok((stream, permit))
+    Ok((stream, peer.ip()))
 }
 
 fn one_client_only(error: &io::Error) -> bool {
@@ -191,23 +223,25 @@ fn one_client_only(error: &io::Error) -> bool {
     )
 }
 
-async fn serve(shared: Arc<Shared>, stream: TcpStream) {
+async fn serve(shared: Arc<Shared>, stream: TcpStream, place: Arc<Place>) {
     // The protocol is told by the first bytes; whoever sends none must not occupy a place.
     let begun = tokio::select! {
         begun = tokio::time::timeout(HEADERS_WITHIN, stream.readable()) => matches!(begun, Ok(Ok(()))),
+        () = place.evicted() => false,
         () = shared.closing_gently() => false,
     };
     if !begun {
         return;
     }
-    let peer = stream.peer_addr().ok().map(Peer);
-    let Some(handshakes) = &shared.handshakes else { return speak(&shared, stream, peer, None).await };
+    let peer = stream.peer_addr().ok();
+    let Some(handshakes) = &shared.handshakes else { return speak(&shared, stream, place, peer, None).await };
     let secured = tokio::select! {
         secured = handshakes.secure(stream) => secured,
+        () = place.evicted() => return,
         () = shared.closing.cancelled() => return,
     };
     match secured {
-        Ok((stream, certificate)) => speak(&shared, stream, peer, Some(Secured(certificate))).await,
+        Ok((stream, certificate)) => speak(&shared, stream, place, peer, Some(Secured(certificate))).await,
         Err(error) => debug!("a connection was not secured: {error}"),
     }
 }
@@ -216,22 +250,27 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
 async fn speak(
     shared: &Shared,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    peer: Option<Peer>,
+    place: Arc<Place>,
+    peer: Option<SocketAddr>,
     secured: Option<Secured>,
 ) {
+    let (proxies, of_request) = (shared.proxies.clone(), place.clone());
     let with_peer =
         tower::util::MapRequest::new(shared.router.clone(), move |mut request: Request<Incoming>| {
             if let Some(peer) = peer {
-                request.extensions_mut().insert(peer);
+                let peer = client(&proxies, peer, request.headers());
+                request.extensions_mut().insert(Peer(peer));
             }
             if let Some(secured) = &secured {
                 request.extensions_mut().insert(secured.clone());
             }
+            request.extensions_mut().insert(of_request.clone());
             request
         });
-    let service = TowerToHyperService::new(with_peer);
+    let service = TowerToHyperService::new(Counted::new(with_peer, place.clone()));
     let mut connection = pin!(shared.builder.serve_connection(TokioIo::new(stream), service));
-    let mut told = false;
+    let mut first = pin!(tokio::time::sleep(HEADERS_WITHIN));
+    let (mut told, mut waited) = (false, false);
     loop {
         tokio::select! {
             end = connection.as_mut() => {
@@ -245,6 +284,26 @@ async fn speak(
                 connection.as_mut().graceful_shutdown();
             }
             () = shared.ended.cancelled() => return,
+            () = place.evicted() => return,
+            () = first.as_mut(), if !waited => {
+                if !place.was_called() {
+                    return;
+                }
+                waited = true;
+            }
         }
+    }
+}
+
+/// Who is at the other end, or behind a proxy that is trusted. Of somebody behind one the port is not known.
+fn client(proxies: &Proxies, peer: SocketAddr, headers: &HeaderMap) -> SocketAddr {
+    if proxies.is_empty() {
+        return peer;
+    }
+    let forwarded: Vec<&str> =
+        headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect();
+    match proxies.client(peer.ip(), forwarded.into_iter()) {
+        client if client == peer.ip().to_canonical() => peer,
+        client => SocketAddr::new(client, 0),
     }
 }

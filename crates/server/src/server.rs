@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use axum::Router;
 use ganger_core::SessionId;
+use ganger_core::access::Bounds;
 use ganger_core::coordinator::port;
 use ganger_core::minutes::Bucket;
 use ganger_store::Store;
@@ -39,7 +40,7 @@ use crate::grpc;
 use crate::http::{self, CompatOptions, ExecToken, HostPolicy, HttpOptions};
 use crate::ids::JobIds;
 use crate::inbox::{Inbox, Message};
-use crate::listener::Listeners;
+use crate::listener::{ListenerOptions, Listeners};
 use crate::metrics::Metrics;
 use crate::operations::OperationsTask;
 use crate::payloads::Payloads;
@@ -106,6 +107,10 @@ pub struct ServerOptions {
     pub allow_buffered: bool,
     /// The compatible doors.
     pub compat: CompatOptions,
+    /// How connections are accepted.
+    pub listener: ListenerOptions,
+    /// How much one caller may have at a time.
+    pub bounds: Bounds,
     /// What it tells people about itself.
     pub about: About,
 }
@@ -136,6 +141,8 @@ impl ServerOptions {
             compat: CompatOptions::default(),
             about: About::default(),
         }
+            listener: ListenerOptions::default(),
+            bounds: Bounds::default(),
     }
 }
 
@@ -240,7 +247,7 @@ impl Server {
         let tasks = service.accelerator().map(|accelerator| accelerator.start(&service)).unwrap_or_default();
         let streams = CancellationToken::new();
         let router = router(&service, &options, metrics, streams.clone());
-        let listeners = Listeners::start(listeners, router, tls.clone());
+        let listeners = Listeners::start(listeners, router, tls.clone(), &options.listener);
         joining::say_if_readable(&addresses, tls.is_some());
         info!("listens on {}", addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
         Ok(ServerHandle {
@@ -387,7 +394,7 @@ fn lead(
         accelerator: options.redis.clone().map(|redis| Accelerator::new(redis, options.allow_buffered)),
         operations: Default::default(),
         changes: Default::default(),
-        auth: Auth::new(&options.auth, &options.compat),
+        auth: Auth::new(&options.auth, &options.compat, options.bounds),
         loopback: options.listen.iter().all(is_loopback),
         about: options.about.clone(),
     });

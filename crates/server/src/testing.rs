@@ -149,7 +149,7 @@ pub async fn standby(options: ServerOptions) -> TestStandby {
         accelerator: None,
         operations: Default::default(),
         changes: Default::default(),
-        auth: crate::auth::Auth::new(&options.auth, &options.compat),
+        auth: crate::auth::Auth::new(&options.auth, &options.compat, options.bounds),
         loopback: true,
         about: options.about.clone(),
     });
@@ -157,7 +157,7 @@ pub async fn standby(options: ServerOptions) -> TestStandby {
     let tls = options.tls.as_ref().map(|pem| Tls::new(pem, Wall::default()));
     let tls = tls.transpose().expect("the certificate of a test can be used");
     let router = server::router(&service, &options, Metrics::new("test"), streams.clone());
-    let listeners = Listeners::start(vec![listener], router, tls.clone());
+    let listeners = Listeners::start(vec![listener], router, tls.clone(), &options.listener);
     TestStandby {
         address,
         secured: tls.is_some(),

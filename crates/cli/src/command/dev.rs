@@ -163,6 +163,8 @@ impl Dev {
             about: page::about(config),
             allowed_hosts: Vec::new(),
             reconcile_every: None,
+            proxies: &config.trusted_proxy.value,
+            bounds: config.limits.value,
         };
         serving.start().await.map_err(|mut failure| {
             if self.compat_ports && failure.what.starts_with("cannot listen") {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use ganger_core::access::Bounds;
+use ganger_core::network::Proxies;
 use ganger_server::Service;
 use serde_json::json;
 
@@ -79,6 +81,14 @@ pub(crate) struct Serve {
     /// for tokens [env: GANGER_ALLOW_HOST]
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<HostNames>,
+    /// A proxy, or a block of them, whose X-Forwarded-For says where a caller comes from; may be repeated [env:
+    /// GANGER_TRUSTED_PROXY]
+    #[arg(long, value_name = "ADDRESS|BLOCK")]
+    trusted_proxy: Vec<Proxies>,
+    /// How much one caller may have at a time: event-streams, waits, imports, sessions, enqueue-bytes (per second), and
+    /// how many connections there are at all; may be repeated [env: GANGER_LIMITS]
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = limit)]
+    limit: Vec<String>,
     /// Whether callers are asked for a token [default: on, unless it listens on loopback only] [env: GANGER_AUTH]
     #[arg(long, value_name = "on|off")]
     auth: Option<Switch>,
@@ -119,6 +129,8 @@ impl Serve {
             about: page::about(config),
             allowed_hosts: config.allow_host.value.each().to_vec(),
             reconcile_every: self.reconcile_every,
+            proxies: &config.trusted_proxy.value,
+            bounds: config.limits.value,
         };
         let server = serving.start().await?;
         let url = ServerUrl::of(server.addresses(), config.tls.is_on());
@@ -166,6 +178,9 @@ impl Serve {
         let hosts: Vec<String> = self.allow_host.iter().map(ToString::to_string).collect();
         layer.set(Key::AllowHost, (!hosts.is_empty()).then(|| hosts.join(",")));
         layer.set(Key::Otlp, self.otlp.as_ref());
+        let proxies: Vec<String> = self.trusted_proxy.iter().map(ToString::to_string).collect();
+        layer.set(Key::TrustedProxy, (!proxies.is_empty()).then(|| proxies.join(",")));
+        layer.set(Key::Limits, (!self.limit.is_empty()).then(|| self.limit.join(",")));
         self.tls.settings(layer);
         self.redis.settings(layer);
         self.data.as_deref()
@@ -198,6 +213,10 @@ async fn standing(service: &Service, url: &ServerUrl) -> String {
 }
 
 fn leader_ttl(text: &str) -> Result<Duration, String> {
+fn limit(text: &str) -> Result<String, String> {
+    text.parse::<Bounds>().map(|_| text.to_owned())
+}
+
     let ttl = humane::parse(text)?;
     if !LEADER_TTL.contains(&ttl) {
         return Err("it must be from 1s to 1m".into());

@@ -72,6 +72,8 @@ impl Config {
                 }
                 Key::EnvLabel => (key, shown(self.env_label.value.as_ref()), &self.env_label.origin),
                 Key::AllowHost => (key, self.allow_host.value.to_string(), &self.allow_host.origin),
+                Key::TrustedProxy => (key, self.trusted_proxy.value.to_string(), &self.trusted_proxy.origin),
+                Key::Limits => (key, self.limits.value.to_string(), &self.limits.origin),
             })
             .collect()
     }

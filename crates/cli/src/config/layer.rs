@@ -80,11 +80,15 @@ pub(crate) enum Key {
     EnvLabel,
     /// Names that a proxy in front of a server is reached by.
     AllowHost,
+    /// Proxies that say who is behind them.
+    TrustedProxy,
+    /// How much one caller may have at a time.
+    Limits,
 }
 
 impl Key {
     /// Every key, in the order of `ganger config show`.
-    pub(crate) const ALL: [Key; 34] = [
+    pub(crate) const ALL: [Key; 36] = [
         Key::Url,
         Key::Listen,
         Key::Data,
@@ -119,6 +123,8 @@ impl Key {
         Key::SmtpUrl,
         Key::EnvLabel,
         Key::AllowHost,
+        Key::TrustedProxy,
+        Key::Limits,
     ];
 
     /// Its name in a settings file.
@@ -158,6 +164,8 @@ impl Key {
             Key::SmtpUrl => "smtp_url",
             Key::EnvLabel => "env_label",
             Key::AllowHost => "allow_host",
+            Key::TrustedProxy => "trusted_proxy",
+            Key::Limits => "limits",
         }
     }
 
@@ -198,6 +206,8 @@ impl Key {
             Key::SmtpUrl => "GANGER_SMTP_URL",
             Key::EnvLabel => "GANGER_ENV_LABEL",
             Key::AllowHost => "GANGER_ALLOW_HOST",
+            Key::TrustedProxy => "GANGER_TRUSTED_PROXY",
+            Key::Limits => "GANGER_LIMITS",
         }
     }
 
@@ -228,6 +238,8 @@ impl Key {
             Key::CompatEnv => Some("--compat-env"),
             Key::Workers => Some("--worker"),
             Key::AllowHost => Some("--allow-host"),
+            Key::TrustedProxy => Some("--trusted-proxy"),
+            Key::Limits => Some("--limit"),
             // A secret on a command line is seen by everyone who lists processes.
             Key::HttpAllow
             | Key::SmtpUrl
@@ -338,6 +350,8 @@ struct File {
     smtp_url: Option<String>,
     env_label: Option<String>,
     allow_host: Option<String>,
+    trusted_proxy: Option<String>,
+    limits: Option<String>,
 }
 
 impl File {
@@ -389,6 +403,8 @@ impl From<File> for Layer {
         layer.set(Key::SmtpUrl, file.smtp_url);
         layer.set(Key::EnvLabel, file.env_label);
         layer.set(Key::AllowHost, file.allow_host);
+        layer.set(Key::TrustedProxy, file.trusted_proxy);
+        layer.set(Key::Limits, file.limits);
         layer
     }
 }

@@ -9,6 +9,7 @@
 //!
 //! Nothing here hashes, signs or reads a clock: doors give what they found, and these are the rules.
 
+mod bounds;
 mod certificate;
 mod permission;
 pub mod policy;
@@ -19,6 +20,7 @@ mod user;
 
 use std::fmt;
 
+pub use bounds::{Bound, Bounds};
 pub use certificate::Certificate;
 pub use permission::{Permission, Permissions, Role};
 pub use policy::{Access, Reach};

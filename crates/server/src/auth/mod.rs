@@ -12,6 +12,7 @@
 
 mod asking;
 mod directory;
+mod held;
 mod jwt;
 mod password;
 mod porter;
@@ -25,13 +26,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use ganger_core::access::throttle::{Failures, Logins, Pace};
-use ganger_core::access::{Caller, SecretHash, Token, TokenText};
+use ganger_core::access::{Bounds, Caller, SecretHash, Token, TokenText};
 use ganger_core::network::client_group;
 use ganger_core::{Mono, Now, Wall, limits};
 use sha2::{Digest as _, Sha256};
 
 pub use asking::Asking;
 pub(crate) use directory::{Directory, Seen, read as read_directory};
+use held::HeldByCallers;
 pub(crate) use jwt::{Claims, SigningKey};
 pub(crate) use password::Passwords;
 pub(crate) use porter::{caller, in_queues, parents, porter, queues};
@@ -102,12 +104,14 @@ struct Inner {
     owners: Owners,
     /// Entries of the audit log that were written since the start.
     entries: AtomicU64,
+    /// What callers have open.
+    held: HeldByCallers,
 }
 
 impl Auth {
     /// Asks as these options say, and as the compatible doors do.
     #[must_use]
-    pub fn new(options: &AuthOptions, compat: &CompatOptions) -> Auth {
+    pub fn new(options: &AuthOptions, compat: &CompatOptions, bounds: Bounds) -> Auth {
         let (required, jwt_secret) = match options {
             AuthOptions::Open { jwt_secret } => (false, jwt_secret.clone()),
             AuthOptions::Required { jwt_secret, .. } => (true, jwt_secret.clone()),
@@ -126,6 +130,7 @@ impl Auth {
             changes: tokio::sync::Mutex::new(false),
             owners: Owners::default(),
             entries: AtomicU64::new(0),
+            held: HeldByCallers::new(bounds),
         }))
     }
 
@@ -165,6 +170,11 @@ impl Auth {
     /// Whose the sessions of workers are.
     pub(crate) fn owners(&self) -> &Owners {
         &self.0.owners
+    }
+
+    /// What callers have open.
+    fn held(&self) -> &HeldByCallers {
+        &self.0.held
     }
 
     /// Counts an entry of the audit log; how many there were before.

@@ -17,11 +17,12 @@ use ganger_core::name::QueueName;
 use tracing::info;
 
 use super::asking::{Asking, must_see_job, not_his};
+use super::held::until_over;
 use crate::audit::{self, Author};
 use crate::http::compat::unauthenticated;
 use crate::http::parents::missing;
 use crate::http::problem::{Code, Problem};
-use crate::listener::Peer;
+use crate::listener::{self, Peer};
 use crate::relay::{Door, Relayed};
 use crate::service::{Service, ServiceError};
 use crate::tls::Secured;
@@ -46,16 +47,27 @@ pub(crate) async fn porter(
         false => Ok((Caller::anyone(), Access::Open)),
         true => admit(service, &parts).await,
     };
+    let admitted = admitted.and_then(|(caller, access)| {
+        let held = service.auth().held().take(&parts, &caller)?;
+        Ok((caller, access, held))
+    });
     match admitted {
-        Ok((caller, access)) => {
+        Ok((caller, access, held)) => {
+            let body = service.auth().held().paced(body, access, &caller, service.clock());
             let author = access.is_audited().then(|| author(&parts, &caller));
             note(&mut parts.headers, &caller);
+            if let Some(place) =
+                parts.extensions.get::<Arc<listener::Place>>().filter(|_| caller.may != Permissions::NONE)
+            {
+                place.is_known();
+            }
             parts.extensions.insert(Asking(Arc::new(caller)));
             let answer = next(Request::from_parts(parts, body));
-            match author {
+            let answer = match author {
                 Some(author) => audit::by(author, answer).await,
                 None => answer.await,
-            }
+            };
+            until_over(answer, held)
         }
         Err(problem) if asking_door && problem.code == Code::Unauthenticated => {
             unauthenticated(&parts.headers)

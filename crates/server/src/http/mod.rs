@@ -127,7 +127,7 @@ impl HttpOptions {
             metrics: Metrics::new(version),
             now,
             stopping: CancellationToken::new(),
-            event_clients: 256,
+            event_clients: ganger_core::limits::EVENT_STREAMS,
             claim: None,
             relay: None,
             compat: CompatOptions::default(),

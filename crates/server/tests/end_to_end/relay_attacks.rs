@@ -38,7 +38,7 @@ async fn eavesdropper() -> (String, Arc<Mutex<Vec<(String, HeaderMap)>>>, Listen
         writes.lock().unwrap().push((host, request.headers().clone()));
         async { "{}" }
     });
-    (address, heard, Listeners::start(vec![listener], router, None))
+    (address, heard, Listeners::start(vec![listener], router, None, &Default::default()))
 }
 
 #[tokio::test(flavor = "multi_thread")]
