@@ -67,11 +67,11 @@ impl Owners {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ganger_core::access::{QueueScope, Role};
+    use ganger_core::access::Role;
 
     fn worker(name: &str) -> Caller {
         let who = Who::Certificate(name.into());
-        Caller { who, may: Role::Worker.permissions(), queues: QueueScope::all(), until: None }
+        Caller { who, may: Role::Worker.permissions(), ..Caller::anyone() }
     }
 
     #[test]

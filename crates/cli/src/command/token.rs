@@ -52,7 +52,7 @@ struct Named {
 #[command(after_help = "\
 Examples:
   ganger token create ci --role submitter --expires-in 90d
-  ganger token create gpu-workers --role worker --queue gpu --queue 'video*'
+  ganger token create gpu-workers --role worker --queue gpu --queue 'video*' --enqueue mail
   ganger token create grafana --role viewer -o json")]
 struct Create {
     /// What it is for
@@ -71,6 +71,10 @@ struct Create {
     expires_in: Option<HumanDuration>,
     /// Requests per second, at the most
     #[arg(long, value_name = "NUMBER")]
+    /// Also enqueue into this queue, in which * stands for anything; can be repeated. A worker's token enqueues into
+    /// the queues that it serves without it
+    #[arg(long = "enqueue", value_name = "PATTERN")]
+    enqueue: Vec<String>,
     rate: Option<u32>,
 }
 
@@ -159,6 +163,7 @@ fn table(tokens: &[TokenBody], style: Style) -> String {
             used.into(),
             ends.into(),
         ]);
+            enqueue: (!self.enqueue.is_empty()).then_some(self.enqueue),
     }
     table.render(style)
 }

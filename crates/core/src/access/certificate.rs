@@ -41,6 +41,7 @@ impl Certificate {
             who: Who::Certificate(self.name.clone()),
             may: Role::Worker.permissions(),
             queues: self.queues.clone(),
+            also_enqueue: None,
             until: Some(self.until),
         })
     }
@@ -82,7 +83,7 @@ mod tests {
         let certificate = of(&["gpu-1"], &["ganger-queue:gpu"]).unwrap();
         let caller = certificate.caller(Wall(99)).unwrap();
         assert_eq!(caller.who.to_string(), "certificate:gpu-1");
-        assert!(caller.may.contains(Permission::Work) && !caller.may.contains(Permission::Enqueue));
+        assert!(caller.may.contains(Permission::Work) && !caller.may.contains(Permission::Purge));
         assert!(!caller.sees(&"mail".parse().unwrap()) && caller.sees(&"gpu".parse().unwrap()));
         assert_eq!(certificate.caller(Wall(100)), None);
     }

@@ -48,11 +48,13 @@ pub enum Who {
     Anyone,
     /// A person, by this login.
     User {
-        /// His name.
+        /// The user's name.
         name: String,
-        /// The login that he asks under; none if somebody else signed for him.
-        login: Option<String>,
+        /// The login that the request is made under.
+        login: String,
     },
+    /// A person or program that another issuer vouches for, by its subject. Never the local user of the same name.
+    External(String),
     /// A program, by this token.
     Token {
         /// Identifies it.
@@ -70,6 +72,7 @@ impl fmt::Display for Who {
         match self {
             Who::Anyone => f.write_str("anyone"),
             Who::User { name, .. } => write!(f, "user:{name}"),
+            Who::External(subject) => write!(f, "external:{subject}"),
             Who::Token { id, .. } => write!(f, "token:{id}"),
             Who::Certificate(name) => write!(f, "certificate:{name}"),
         }
@@ -85,6 +88,8 @@ pub struct Caller {
     pub may: Permissions,
     /// And with which queues.
     pub queues: QueueScope,
+    /// Queues besides, into which he may only enqueue.
+    pub also_enqueue: Option<QueueScope>,
     /// Until when he is believed; a stream that lives longer is closed then.
     pub until: Option<Wall>,
 }
@@ -93,7 +98,13 @@ impl Caller {
     /// Whoever reaches a server that asks nobody.
     #[must_use]
     pub fn anyone() -> Caller {
-        Caller { who: Who::Anyone, may: Permissions::ALL, queues: QueueScope::all(), until: None }
+        Caller {
+            who: Who::Anyone,
+            may: Permissions::ALL,
+            queues: QueueScope::all(),
+            also_enqueue: None,
+            until: None,
+        }
     }
 
     /// Whether he may do what needs this, as far as can be told before a queue is known.
@@ -109,6 +120,13 @@ impl Caller {
             return Err(Lacking::Queues);
         }
         Ok(())
+    }
+
+    /// The queues into which he may enqueue.
+    #[must_use]
+    pub fn enqueues_into(&self) -> Vec<&str> {
+        let besides = self.also_enqueue.iter().flat_map(QueueScope::globs);
+        self.queues.globs().iter().chain(besides).map(String::as_str).collect()
     }
 
     /// Whether a queue is his to see and use.
@@ -135,7 +153,7 @@ mod tests {
 
     fn caller(role: Role, queues: &[&str]) -> Caller {
         let queues = QueueScope::parse(queues.iter().copied()).unwrap();
-        Caller { who: Who::Anyone, may: role.permissions(), queues, until: None }
+        Caller { may: role.permissions(), queues, ..Caller::anyone() }
     }
 
     #[test]

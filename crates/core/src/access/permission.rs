@@ -92,8 +92,8 @@ impl Role {
                 Schedule,
                 Audit,
             ]),
-            // A handler reads the results of the jobs that its own waited for.
-            Role::Worker => Permissions::of(&[Work, Read, ReadPayload]),
+            // A handler reads the results of the jobs that its own waited for, and enqueues others.
+            Role::Worker => Permissions::of(&[Work, Read, ReadPayload, Enqueue]),
             Role::Admin => Permissions::ALL,
         }
     }

@@ -30,6 +30,9 @@ pub struct Token {
     pub scopes: Permissions,
     /// With which queues.
     pub queues: QueueScope,
+    /// Queues besides, into which it may only enqueue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub also_enqueue: Option<QueueScope>,
     /// By which its secret is known.
     pub secret: SecretHash,
     /// Requests per second; none is as many as it likes.
@@ -60,6 +63,7 @@ impl Token {
             who: Who::Token { id: id.into(), name: self.name.clone() },
             may: self.scopes.and(self.role.permissions()),
             queues: self.queues.clone(),
+            also_enqueue: self.also_enqueue.clone(),
             until: self.expires_at,
         })
     }
@@ -115,6 +119,7 @@ mod tests {
             role: Role::Submitter,
             scopes: Permissions::ALL,
             queues: QueueScope::all(),
+            also_enqueue: None,
             secret: [1; 32],
             rate: None,
             created_at: Wall(0),

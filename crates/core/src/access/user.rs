@@ -103,9 +103,10 @@ impl User {
     pub fn admits(&self, name: &str, login: &str, until: Wall, now: Wall) -> Option<Caller> {
         let known = self.logins.iter().find(|known| known.id == login)?;
         (!self.disabled && !known.is_over(now)).then(|| Caller {
-            who: Who::User { name: name.into(), login: Some(login.into()) },
+            who: Who::User { name: name.into(), login: login.into() },
             may: self.role.permissions(),
             queues: self.queues.clone(),
+            also_enqueue: None,
             until: Some(until),
         })
     }

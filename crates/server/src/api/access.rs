@@ -157,6 +157,9 @@ pub struct TokenBody {
     pub scopes: Vec<Permission>,
     /// With which queues.
     pub queues: Vec<String>,
+    /// Queues besides, into which it may only enqueue.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub enqueue: Vec<String>,
     /// Requests per second; as many as it likes if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<u32>,
@@ -188,6 +191,7 @@ impl TokenBody {
             role: token.role,
             scopes: token.scopes.each().collect(),
             queues: token.queues.globs().to_vec(),
+            enqueue: token.also_enqueue.map(|besides| besides.globs().to_vec()).unwrap_or_default(),
             rate: token.rate,
             created_at: token.created_at,
             created_by: token.created_by,
@@ -222,6 +226,9 @@ pub struct TokenRequest {
     /// Names of queues in which `*` stands for anything; all if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<Vec<String>>,
+    /// Queues besides, into which it may only enqueue: a worker's token enqueues into the queues that it serves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enqueue: Option<Vec<String>>,
     /// How long it holds, such as `90d`; without an end if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in: Option<HumanDuration>,

@@ -52,8 +52,8 @@ pub(crate) struct Claims {
     /// The role, in those of others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) role: Option<Role>,
-    /// And the queues, if not all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// And the queues, if not all. `null` is refused: a list that came out empty must not mean every queue.
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     pub(crate) queues: Option<QueueScope>,
 }
 
@@ -67,6 +67,10 @@ struct Header {
     /// Extensions that must be understood; none is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     crit: Option<serde_json::Value>,
+}
+
+fn not_null<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<QueueScope>, D::Error> {
+    QueueScope::deserialize(from).map(Some)
 }
 
 impl SigningKey {
@@ -157,9 +161,10 @@ pub(super) fn verify(token: &str, seen: &Seen, secret: Option<&str>, now: Wall) 
         return seen.users.get(&claims.sub)?.admits(&claims.sub, &claims.sid?, until, now);
     }
     Some(Caller {
-        who: Who::User { name: claims.sub, login: None },
+        who: Who::External(claims.sub),
         may: claims.role?.permissions(),
         queues: claims.queues.unwrap_or_else(QueueScope::all),
+        also_enqueue: None,
         until: Some(until),
     })
 }
@@ -202,6 +207,11 @@ mod tests {
         };
         let keys = BTreeMap::from([("k".to_owned(), SigningKey::fresh(NOW).unwrap())]);
         Seen { users: BTreeMap::from([("ada".to_owned(), ada)]), keys, ..Seen::default() }
+    }
+
+    /// The same, for the name of a local user.
+    fn good_claims(claims: &str) -> String {
+        claims.replace(r#""sub":"ci""#, r#""sub":"ada""#)
     }
 
     fn external(header: &str, claims: &str) -> String {
@@ -253,6 +263,10 @@ mod tests {
         let good = external(header, &claims("ganger", iat + 900, role));
         let caller = verify(&good, &seen, Some(SECRET), NOW).unwrap();
         assert!(caller.sees(&"mail.out".parse().unwrap()) && !caller.sees(&"pay".parse().unwrap()));
+        assert_eq!(caller.who.to_string(), "external:ci");
+        let namesake = good_claims(&claims("ganger", iat + 900, role));
+        let caller = verify(&external(header, &namesake), &seen, Some(SECRET), NOW).unwrap();
+        assert_ne!(caller.who.to_string(), "user:ada", "a local user of the same name is somebody else");
         assert!(verify(&good, &seen, None, NOW).is_none(), "no secret is configured");
         assert!(verify(&good, &seen, Some(&SECRET[1..]), NOW).is_none());
         for bad in [
@@ -261,6 +275,8 @@ mod tests {
             claims("ganger", iat, role),
             claims("ganger", iat + 900, ""),
             claims("ganger", iat + 900, r#","role":"root""#),
+            claims("ganger", iat + 900, r#","role":"submitter","queues":null"#),
+            claims("ganger", iat + 900, r#","role":"submitter","queues":"*""#),
             claims("ganger", iat + 900, &format!(r#"{role},"nbf":{}"#, iat + 61)),
             format!(r#"{{"iss":"ganger","aud":"ganger","sub":"ci","iat":{iat}{role}}}"#),
             format!(r#"{{"iss":"ganger","sub":"ci","iat":{iat},"exp":{}{role}}}"#, iat + 9),

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use axum::response::Response;
 use ganger_core::JobId;
 use ganger_core::access::policy::{self, Found};
-use ganger_core::access::{Access, Caller, Permissions, QueueScope, Role, Who};
+use ganger_core::access::{Access, Caller, Permission, Permissions, QueueScope, Role, Who};
 use ganger_core::dependency::{self, Place};
 use ganger_core::job::JobSpec;
 use ganger_core::name::QueueName;
@@ -55,7 +55,7 @@ pub(crate) async fn porter(
         Ok((caller, access, held)) => {
             let body = service.auth().held().paced(body, access, &caller, service.clock());
             let author = access.is_audited().then(|| author(&parts, &caller));
-            note(&mut parts.headers, &caller);
+            note(&mut parts.headers, &caller, access);
             if let Some(place) =
                 parts.extensions.get::<Arc<listener::Place>>().filter(|_| caller.may != Permissions::NONE)
             {
@@ -94,7 +94,7 @@ fn author(parts: &Parts, caller: &Caller) -> Author {
 
 /// Whose request it is, for those who only see its headers: idempotency keys of different callers never meet, and jobs go to
 /// queues of the caller only. Nobody but the porter writes these headers.
-fn note(headers: &mut HeaderMap, caller: &Caller) {
+fn note(headers: &mut HeaderMap, caller: &Caller, access: Access) {
     if caller.who != Who::Anyone {
         let who = caller.who.to_string();
         let plain = HeaderValue::from_str(&who).ok();
@@ -103,7 +103,11 @@ fn note(headers: &mut HeaderMap, caller: &Caller) {
         headers.extend(who.map(|who| (CALLER, who)));
     }
     if !caller.queues.is_all() {
-        let globs = HeaderValue::from_str(&caller.queues.globs().join(","));
+        let globs = match access {
+            Access::Needs(Permission::Enqueue, _) => caller.enqueues_into().join(","),
+            Access::Needs(..) | Access::Open | Access::Known => caller.queues.globs().join(","),
+        };
+        let globs = HeaderValue::from_str(&globs);
         // Globs are plain text; if they were not, no queue would be his.
         headers.insert(QUEUES, globs.unwrap_or(HeaderValue::from_static("")));
     }

@@ -24,6 +24,7 @@ pub(crate) async fn introduce(service: Service, options: AuthOptions) {
             role: Role::Admin,
             scopes: Permissions::ALL,
             queues: QueueScope::all(),
+            also_enqueue: None,
             lasts: None,
             rate: None,
         };

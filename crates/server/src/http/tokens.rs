@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
-use ganger_core::access::{Permission, Permissions, QueueScope};
+use ganger_core::access::{Permission, Permissions, QueueScope, Role};
 use ganger_core::limits;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -41,7 +41,7 @@ async fn list(State(app): State<App>, params: Params) -> Answer {
 async fn create(State(app): State<App>, asking: Asking, params: Params, request: Request) -> Answer {
     params.only(&[])?;
     let bytes = request::body(request, SMALL_BODY).await?;
-    let known = &["name", "role", "scopes", "queues", "expires_in", "rate"];
+    let known = &["name", "role", "scopes", "queues", "enqueue", "expires_in", "rate"];
     let mut object = Object::parse(fields::text(&bytes)?, known, "")?;
     let new = read(&mut object);
     object.finish().map_err(Problem::fields)?;
@@ -95,7 +95,8 @@ fn read(object: &mut Object<'_>) -> Option<NewToken> {
                 .refuse("scopes", format!("`{}` is not a permission of {}", beyond.as_str(), role.as_str()));
         }
     }
-    let queues = queues(object);
+    let queues = queues(object, "queues");
+    let also_enqueue = also_enqueue(object, role, queues.as_ref());
     if role.is_some_and(|role| role.permissions().contains(Permission::Admin))
         && queues.as_ref().is_some_and(|queues| !queues.is_all())
     {
@@ -113,9 +114,27 @@ fn read(object: &mut Object<'_>) -> Option<NewToken> {
         role,
         scopes: scopes.flatten().unwrap_or(role.permissions()),
         queues: queues.unwrap_or_else(QueueScope::all),
+        also_enqueue,
         lasts,
         rate,
     })
+}
+
+/// Queues besides its own into which a token may enqueue.
+fn also_enqueue(
+    object: &mut Object<'_>,
+    role: Option<Role>,
+    queues_of_token: Option<&QueueScope>,
+) -> Option<QueueScope> {
+    let besides = queues(object, "enqueue")?;
+    if role.is_some_and(|role| !role.permissions().contains(Permission::Enqueue)) {
+        object.refuse("enqueue", "this role may enqueue nothing");
+    }
+    let own = queues_of_token.map_or(0, |own| own.globs().len());
+    if own + besides.globs().len() > limits::SCOPE_GLOBS {
+        object.refuse("enqueue", format!("and `queues` have more than {} entries", limits::SCOPE_GLOBS));
+    }
+    Some(besides)
 }
 
 fn scopes(object: &mut Object<'_>, words: &[String]) -> Option<Permissions> {

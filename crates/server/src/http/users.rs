@@ -104,7 +104,7 @@ fn change(object: &mut Object<'_>) -> UserChange {
         check_password(object, "password", password);
     }
     let role = role(object);
-    let queues = queues(object);
+    let queues = queues(object, "queues");
     let disabled = object.take::<bool>("disabled");
     UserChange { password, role, queues, disabled }
 }
@@ -119,12 +119,12 @@ pub(super) fn role(object: &mut Object<'_>) -> Option<Role> {
     role
 }
 
-pub(super) fn queues(object: &mut Object<'_>) -> Option<QueueScope> {
-    let globs = object.take::<Vec<String>>("queues")?;
+pub(super) fn queues(object: &mut Object<'_>, field: &'static str) -> Option<QueueScope> {
+    let globs = object.take::<Vec<String>>(field)?;
     match QueueScope::parse(globs) {
         Ok(scope) => Some(scope),
         Err(error) => {
-            object.refuse("queues", error.to_string());
+            object.refuse(field, error.to_string());
             None
         }
     }

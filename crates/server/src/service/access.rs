@@ -36,6 +36,8 @@ pub struct NewToken {
     pub scopes: Permissions,
     /// With which queues.
     pub queues: QueueScope,
+    /// Queues besides, into which it may only enqueue.
+    pub also_enqueue: Option<QueueScope>,
     /// How long it lasts; without an end if not given.
     pub lasts: Option<Duration>,
     /// Requests per second.
@@ -122,10 +124,10 @@ impl Service {
         let Ok(seen) = self.seen().await else { return true };
         match &caller.who {
             Who::Token { id, .. } => seen.tokens.get(id).is_some_and(|token| !token.has_expired(now)),
-            Who::User { name, login: Some(login) } => {
+            Who::User { name, login } => {
                 seen.users.get(name).is_some_and(|user| user.admits(name, login, now, now).is_some())
             }
-            Who::User { login: None, .. } | Who::Certificate(_) | Who::Anyone => true,
+            Who::External(_) | Who::Certificate(_) | Who::Anyone => true,
         }
     }
 
@@ -207,7 +209,7 @@ impl Service {
     /// # Errors
     /// He did not log in, or the write fails.
     pub async fn logout(&self, caller: &Caller, everywhere: bool) -> Refused<()> {
-        let Who::User { name, login: Some(login) } = &caller.who else {
+        let Who::User { name, login } = &caller.who else {
             return Err(Problem::new(Code::Forbidden, "only a person who logged in can log out"));
         };
         self.change_user(name, |user| {
@@ -231,7 +233,7 @@ impl Service {
         present: String,
         next: String,
     ) -> Refused<()> {
-        let Who::User { name, login: Some(login) } = &caller.who else {
+        let Who::User { name, login } = &caller.who else {
             return Err(Problem::new(Code::Forbidden, "only a person who logged in has a password"));
         };
         let now = self.0.clock.now().mono;
@@ -400,6 +402,7 @@ impl Service {
             role: new.role,
             scopes: new.scopes.and(new.role.permissions()),
             queues: new.queues,
+            also_enqueue: new.also_enqueue,
             secret: hash(&secret),
             rate: new.rate,
             created_at: now,

@@ -58,7 +58,7 @@ async fn a_role_may_do_its_own_and_nothing_else() {
         (
             "worker",
             &[
-                (Method::POST, "/v1/jobs", 403),
+                (Method::POST, "/v1/jobs", 201),
                 (Method::POST, "/v1/queues/default:purge", 403),
                 (Method::GET, "/v1/whoami", 200),
             ],
@@ -224,4 +224,32 @@ async fn the_last_use_of_a_token_is_written_down() {
     let id = token.split('_').nth(1).unwrap().to_owned();
     let (_, seen) = site.get(&site.admin, &format!("/v1/tokens/{id}")).await;
     eventually("a moment", || seen["used_at"].as_str().map(drop)).await;
+}
+
+/// A handler that enqueues the next job must not need an administrator's token.
+#[tokio::test]
+async fn a_workers_token_enqueues_into_the_queues_it_serves_and_those_it_was_given() {
+    let site = Site::start().await;
+    let confined = json!({"name": "w", "role": "worker", "queues": ["gpu"], "enqueue": ["mail*"]});
+    let worker = site.token(confined).await;
+    let enqueue =
+        async |queue: &str| site.post(&worker, "/v1/jobs", json!({"kind": "a", "queue": queue})).await;
+    for queue in ["gpu", "mail", "mail.out"] {
+        let (status, said) = enqueue(queue).await;
+        assert_eq!(status, 201, "{queue}: {said}");
+    }
+    let (status, parent) = enqueue("gpu").await;
+    assert_eq!(status, 201, "{parent}");
+    let child = json!({"kind": "a", "queue": "gpu", "depends_on": [{"job": parent["id"]}]});
+    assert_eq!(site.post(&worker, "/v1/jobs", child).await.0, 201, "a child of a job of its own");
+    let (status, said) = enqueue("pay").await;
+    assert_eq!((status, &said["code"]), (403, &json!("forbidden")), "{said}");
+    let (_, mail) = enqueue("mail").await;
+    let (status, _) = site.get(&worker, &format!("/v1/jobs/{}", mail["id"].as_str().unwrap())).await;
+    assert_eq!(status, 404, "it may enqueue there, and nothing else");
+    let (status, refused) =
+        site.post(&site.admin, "/v1/tokens", json!({"name": "v", "role": "viewer", "enqueue": ["a"]})).await;
+    assert_eq!(status, 422, "{refused}");
+    let free = site.role("worker").await;
+    assert_eq!(site.post(&free, "/v1/jobs", json!({"kind": "a", "queue": "any"})).await.0, 201);
 }
