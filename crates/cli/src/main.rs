@@ -18,6 +18,7 @@ mod manager;
 mod output;
 mod page;
 mod port_owner;
+mod secret_check;
 mod serving;
 mod signals;
 mod telemetry;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use ganger_core::SessionId;
 use ganger_core::access::{Bound, Bounds};
 use ganger_core::network::Proxies;
-use ganger_core::{SessionId, limits};
 use ganger_server::http::CompatOptions;
 use ganger_server::listener::ListenerOptions;
 use ganger_server::{
@@ -26,7 +26,7 @@ use tracing::warn;
 use crate::config::{Place, Secret};
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
-use crate::{descriptors, output, port_owner};
+use crate::{descriptors, output, port_owner, secret_check};
 
 /// What distinguishes one server from another.
 #[derive(Clone)]
@@ -80,7 +80,7 @@ pub(crate) struct Asking<'a> {
 fn auth_options(asking: Option<&Asking<'_>>, secret: &Secret) -> Fallible<AuthOptions> {
     let jwt_secret = secret.0.clone();
     if let Some(secret) = &jwt_secret {
-        check_secret(secret)?;
+        secret_check::check("jwt_secret", "GANGER_JWT_SECRET", secret)?;
     }
     let Some(asking) = asking else { return Ok(AuthOptions::Open { jwt_secret }) };
     let path = asking.first_token.to_owned();
@@ -102,23 +102,6 @@ fn keep_first(path: &Path, token: &str) -> Result<(), String> {
         shown.map_err(|error| format!("cannot show the first token: {error}"))?;
     }
     Ok(())
-}
-
-/// A secret that could be guessed protects nothing.
-fn check_secret(secret: &str) -> Fallible<()> {
-    let least = limits::ACCESS_SECRET_BYTES;
-    let different = secret.bytes().collect::<std::collections::BTreeSet<_>>().len();
-    let placeholder = ["changeme", "change-me", "secret", "password", "example", "your-"];
-    let lower = secret.to_ascii_lowercase();
-    let why = if secret.len() < least {
-        format!("it has {} bytes, at least {least} are needed", secret.len())
-    } else if different < 8 || placeholder.iter().any(|word| lower.starts_with(word)) {
-        "it looks like a placeholder".to_owned()
-    } else {
-        return Ok(());
-    };
-    let fix = "set GANGER_JWT_SECRET to what `openssl rand -hex 32` gives";
-    Err(Failure::usage("will not trust that jwt_secret", why, fix))
 }
 
 /// What a server has in front of its store.
