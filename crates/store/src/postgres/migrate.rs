@@ -87,6 +87,12 @@ const MIGRATIONS: &[Migration] = &[
         up: include_str!("migrations/0011_plain_answers.up.sql"),
         down: include_str!("migrations/0011_plain_answers.down.sql"),
     },
+    Migration {
+        version: 12,
+        name: "internal_functions",
+        up: include_str!("migrations/0012_internal_functions.up.sql"),
+        down: include_str!("migrations/0012_internal_functions.down.sql"),
+    },
 ];
 
 /// The version that this binary works with.

@@ -8,6 +8,7 @@ mod ceiling;
 mod codec;
 mod connection;
 mod copy;
+mod documents;
 mod election;
 mod error;
 mod inbox;
@@ -62,6 +63,7 @@ use crate::shared::{Candidate, ClusterView, Election, InboxRow, ServerRecord, Se
 use crate::store::{CommitError, Committed, Store, StoreError, Wanted};
 
 pub use ceiling::{Ceiling, CeilingOptions, ceiling};
+pub use documents::put_documents;
 pub use inspect::{inspect, is_local};
 pub use scratch::Scratch;
 

@@ -13,6 +13,7 @@ mod codec;
 mod connection;
 mod counts;
 mod dir;
+mod documents;
 mod error;
 mod health;
 mod inspect;
@@ -54,6 +55,7 @@ use crate::store::{CommitError, Store, StoreError};
 
 pub use backup::{RestoreOptions, Restored, backup_dir, restore};
 pub use ceiling::{Ceiling, CeilingOptions, ceiling};
+pub use documents::put_documents;
 pub use health::{Health, StoreInfo, engine};
 pub use inspect::inspect;
 

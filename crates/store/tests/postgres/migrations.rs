@@ -108,3 +108,33 @@ async fn a_database_of_another_encoding_is_refused() {
     let why = PgStore::connect(&PgOptions::new(format!("{server}/latin"))).await.unwrap_err().to_string();
     assert!(why.contains("LATIN1"), "{why}");
 }
+
+/// Whoever may use the schema, to enqueue jobs, cannot call what is meant for servers.
+#[tokio::test(flavor = "multi_thread")]
+async fn functions_of_ours_are_not_everybodys() {
+    let url = Postgres::shared().migrated_database().await;
+    let open = "SELECT p.oid::regprocedure::text FROM pg_proc p
+                WHERE p.pronamespace = 'ganger'::regnamespace AND has_function_privilege('public', p.oid, 'EXECUTE')";
+    let rows = connect(&url).await.query(open, &[]).await.unwrap();
+    let open: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(open, Vec::<String>::new());
+}
+
+/// An administrator who has lost every token has the credentials of the database.
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_are_kept_from_outside_while_servers_use_the_database() {
+    use ganger_core::document::{Collection, Document};
+    use ganger_store::Store as _;
+    let url = Postgres::shared().migrated_database().await;
+    let store = PgStore::connect(&PgOptions::new(&url)).await.unwrap();
+    let token =
+        |body: &str| Document { collection: Collection::Token, key: "a".into(), body: Some(body.into()) };
+    ganger_store::postgres::put_documents(&url, &[token("1")]).await.unwrap();
+    ganger_store::postgres::put_documents(&url, &[token("2")]).await.unwrap();
+    assert_eq!(store.documents(Collection::Token).await.unwrap(), [("a".to_owned(), "2".to_owned())]);
+    let empty = Postgres::shared().database().await;
+    assert!(
+        ganger_store::postgres::put_documents(&empty, &[token("1")]).await.is_err(),
+        "nothing is made there"
+    );
+}
