@@ -13,6 +13,7 @@ mod otlp;
 mod place;
 mod servers;
 mod tls;
+mod tokens;
 mod value;
 
 use std::fmt;
@@ -27,14 +28,15 @@ pub(crate) use otlp::{Otlp, OtlpBounds, OtlpChoice, OtlpUrl};
 pub(crate) use place::{Place, RawStore};
 pub(crate) use servers::ServerUrls;
 pub(crate) use tls::{ClientTls, TlsSettings};
+pub(crate) use tokens::{TokenPlaces, private_dir};
 pub(crate) use value::{
     Color, EnvLabel, Format, Grace, HostNames, Listens, LogFormat, ServerUrl, Switch, Workers,
 };
 
-use ganger_server::http::compat::Profiles;
-use ganger_server::http::cors::Origins;
 use ganger_core::access::Bounds;
 use ganger_core::network::Proxies;
+use ganger_server::http::compat::Profiles;
+use ganger_server::http::cors::Origins;
 use ganger_worker::kinds::demo::Scale;
 
 use crate::failure::{Failure, Fallible};
@@ -114,6 +116,8 @@ pub(crate) struct Config {
     pub(crate) otlp: Otlp,
     /// Whether a server asks who calls.
     pub(crate) auth: Setting<Option<Switch>>,
+    /// Where tokens of servers on this machine are.
+    pub(crate) tokens: TokenPlaces,
     /// What the server is shown.
     pub(crate) token: Setting<Secret>,
     /// The file that holds it.
@@ -144,14 +148,14 @@ pub(crate) struct Config {
     pub(crate) env_label: Setting<Option<EnvLabel>>,
     /// Names that a proxy in front of a server is reached by.
     pub(crate) allow_host: Setting<HostNames>,
-    /// What is known about the terminal.
-    pub(crate) terminal: Terminal,
-}
-
     /// Proxies that say who is behind them.
     pub(crate) trusted_proxy: Setting<Proxies>,
     /// How much one caller may have at a time.
     pub(crate) limits: Setting<Bounds>,
+    /// What is known about the terminal.
+    pub(crate) terminal: Terminal,
+}
+
 /// What the environment says about the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terminal {
@@ -179,8 +183,8 @@ impl Config {
         }
         let data = layers.pick(Key::Data, || environment.default_data())?;
         let (data, store) = layers.places(data)?;
-        let beside_data = data.value.join(EXEC_TOKEN_FILE);
-        let admin_token = data.value.join(ADMIN_TOKEN_FILE);
+        let tokens = TokenPlaces::of(&data, &store, &environment.home_of_ganger());
+        let (exec_token, admin_token) = (tokens.dir.join(EXEC_TOKEN_FILE), tokens.dir.join(ADMIN_TOKEN_FILE));
         Ok(Config {
             url: layers.pick(Key::Url, ServerUrls::default)?,
             listen: layers.pick(Key::Listen, Listens::default)?,
@@ -197,10 +201,11 @@ impl Config {
             log: layers.optional(Key::Log),
             otlp: Otlp::of(&layers, environment)?,
             auth: layers.parsed(Key::Auth)?,
+            tokens,
             token: layers.optional(Key::Token).map(Secret),
             token_file: layers.pick(Key::TokenFile, || admin_token)?,
             jwt_secret: layers.optional(Key::JwtSecret).map(Secret),
-            exec_token_file: layers.pick(Key::ExecTokenFile, || beside_data)?,
+            exec_token_file: layers.pick(Key::ExecTokenFile, || exec_token)?,
             grace: layers.pick(Key::Grace, Grace::default)?.map(|g| g.0),
             compat: layers.pick(Key::Compat, || Profiles::ALL)?,
             compat_open: layers.pick(Key::CompatOpen, || Profiles::NONE)?,
@@ -212,13 +217,13 @@ impl Config {
             smtp_url: layers.optional(Key::SmtpUrl).map(Secret),
             env_label: layers.parsed(Key::EnvLabel)?,
             allow_host: layers.pick(Key::AllowHost, HostNames::default)?,
+            trusted_proxy: layers.pick(Key::TrustedProxy, Proxies::default)?,
+            limits: layers.pick(Key::Limits, Bounds::default)?,
             terminal: environment.terminal(),
         })
     }
 }
 
-            trusted_proxy: layers.pick(Key::TrustedProxy, Proxies::default)?,
-            limits: layers.pick(Key::Limits, Bounds::default)?,
 /// The file beside the data that holds the token for `exec` jobs.
 pub(crate) const EXEC_TOKEN_FILE: &str = "exec-token";
 /// The file beside the data that holds the first token.

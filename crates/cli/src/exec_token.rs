@@ -9,32 +9,31 @@ use std::path::Path;
 
 use reqwest::header::HeaderValue;
 
-use crate::config::{Config, EXEC_TOKEN_FILE, Origin};
+use crate::config::{Config, EXEC_TOKEN_FILE, Origin, private_dir};
 use crate::failure::{Failure, Fallible};
 
 /// Largest file that is read as a token.
 const LONGEST: u64 = 1_024;
 
-/// Writes a fresh token into a data directory and returns it.
-pub(crate) fn write(data: &Path) -> Fallible<String> {
-    let path = data.join(EXEC_TOKEN_FILE);
-    let token: String = rand::random::<[u8; 32]>().iter().map(|byte| format!("{byte:02x}")).collect();
-    keep(&path, &token).map_err(|error| {
-        let what = format!("cannot write the token file {}", path.display());
-        Failure::file(what, &error, "make the data directory writable, or use --data")
-    })?;
-    Ok(token)
-}
-
 /// Writes a secret into a file for its owner alone.
 pub(crate) fn keep(path: &Path, secret: &str) -> io::Result<()> {
     // A new file with its final rights, moved into place: it is never readable by others, not even briefly.
-    let fresh = path.with_extension(format!("new-{}", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+    let fresh = path.with_extension(format!("new-{:016x}", rand::random::<u64>()));
+    // Never one that is there: it could be a link that somebody else put in our way.
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
     file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-    writeln!(file, "{secret}")?;
-    file.sync_all()?;
-    std::fs::rename(&fresh, path)
+    let written = writeln!(file, "{secret}").and_then(|()| file.sync_all());
+    written.and_then(|()| std::fs::rename(&fresh, path)).inspect_err(|_| drop(std::fs::remove_file(&fresh)))
+}
+
+/// Puts the token of a store into its directory, which is made if it is missing. The same one is not written again.
+pub(crate) fn place(dir: &Path, token: &str) -> io::Result<()> {
+    private_dir(dir)?;
+    let path = dir.join(EXEC_TOKEN_FILE);
+    match std::fs::read_to_string(&path) {
+        Ok(known) if known.trim() == token => Ok(()),
+        Ok(_) | Err(_) => keep(&path, token),
+    }
 }
 
 /// The token to send with an `exec` job, if there is one for the server in question.
@@ -47,8 +46,12 @@ pub(crate) fn find(config: &Config) -> Fallible<Option<HeaderValue>> {
     if !named && !config.url.value.is_loopback() {
         return Ok(None);
     }
-    let what = || format!("cannot read the token file {}", setting.value.display());
-    match read(&setting.value) {
+    let path = match named {
+        true => setting.value.clone(),
+        false => config.tokens.of_port(config.url.value.port()).join(EXEC_TOKEN_FILE),
+    };
+    let what = || format!("cannot read the token file {}", path.display());
+    match read(&path) {
         Ok(token) => Ok(Some(token)),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !named => Ok(None),
         Err(error) => {
@@ -80,21 +83,28 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_for_its_owner_only_and_new_each_time() {
+    fn a_token_is_for_its_owner_only_and_stays() {
         let dir = tempfile::tempdir().unwrap();
-        let first = write(dir.path()).unwrap();
-        let second = write(dir.path()).unwrap();
-        assert_ne!(first, second);
-        let mode = std::fs::metadata(dir.path().join(EXEC_TOKEN_FILE)).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-        let found = find(&config(dir.path(), "http://127.0.0.1:1")).unwrap().unwrap();
-        assert_eq!(found.to_str().unwrap(), second);
+        let data = dir.path().join("missing/so/far");
+        place(&data, "first").unwrap();
+        let written = std::fs::metadata(data.join(EXEC_TOKEN_FILE)).unwrap();
+        assert_eq!(written.permissions().mode() & 0o777, 0o600);
+        place(&data, "first").unwrap();
+        let again = std::fs::metadata(data.join(EXEC_TOKEN_FILE)).unwrap();
+        assert_eq!(
+            written.modified().unwrap(),
+            again.modified().unwrap(),
+            "the same one is not written again"
+        );
+        place(&data, "second").unwrap();
+        let found = find(&config(&data, "http://127.0.0.1:1")).unwrap().unwrap();
+        assert_eq!(found.to_str().unwrap(), "second");
     }
 
     #[test]
     fn the_local_token_never_leaves_this_machine() {
         let dir = tempfile::tempdir().unwrap();
-        write(dir.path()).unwrap();
+        place(dir.path(), "secret").unwrap();
         assert_eq!(find(&config(dir.path(), "http://10.0.0.1:1")).unwrap(), None);
     }
 

@@ -3,7 +3,6 @@
 use std::error::Error as _;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +11,7 @@ use futures::FutureExt;
 use ganger_core::SessionId;
 use ganger_core::access::{Bound, Bounds};
 use ganger_core::network::Proxies;
-use ganger_server::http::CompatOptions;
+use ganger_server::http::{CompatOptions, ExecToken};
 use ganger_server::listener::ListenerOptions;
 use ganger_server::{
     About, AuthOptions, Exposure, LateStore, Server, ServerError, ServerHandle, ServerOptions, TlsPem,
@@ -21,9 +20,9 @@ use ganger_store::postgres::{PgOptions, PgStore};
 use ganger_store::redis::Redis;
 use ganger_store::sqlite::{SqliteOptions, SqliteStore};
 use ganger_store::{Store, StoreError};
-use tracing::warn;
+use tracing::{debug, warn};
 
-use crate::config::{Place, Secret};
+use crate::config::{Place, Secret, TokenPlaces, private_dir};
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
 use crate::{descriptors, output, port_owner, secret_check};
@@ -33,8 +32,10 @@ use crate::{descriptors, output, port_owner, secret_check};
 pub(crate) struct Serving<'a> {
     /// Where to listen.
     pub(crate) listen: Vec<SocketAddr>,
-    /// Where its data is.
-    pub(crate) data: &'a Path,
+    /// Where its tokens are.
+    pub(crate) tokens: &'a TokenPlaces,
+    /// The directory of those that this server keeps.
+    pub(crate) tokens_in: &'a Path,
     /// Where its jobs are kept.
     pub(crate) store: &'a Place,
     /// Its place among others.
@@ -90,9 +91,7 @@ fn auth_options(asking: Option<&Asking<'_>>, secret: &Secret) -> Fallible<AuthOp
 
 /// A person who may read the data directory may be the administrator.
 fn keep_first(path: &Path, token: &str) -> Result<(), String> {
-    let kept = path
-        .parent()
-        .map_or(Ok(()), |dir| std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir));
+    let kept = path.parent().map_or(Ok(()), private_dir).and_then(|()| set_aside(path));
     let kept = kept.and_then(|()| crate::exec_token::keep(path, token));
     kept.map_err(|error| format!("cannot write the first token to {}: {error}", path.display()))?;
     warn!("nobody is known yet: the first token, which may do everything, is in {}", path.display());
@@ -101,6 +100,17 @@ fn keep_first(path: &Path, token: &str) -> Result<(), String> {
         let shown = writeln!(io::stderr(), "  first token   {token}   (shown once)");
         shown.map_err(|error| format!("cannot show the first token: {error}"))?;
     }
+    Ok(())
+}
+
+/// A token that is there may be one that still works elsewhere: it gets another name, and is never overwritten.
+fn set_aside(path: &Path) -> io::Result<()> {
+    if std::fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    let other = path.with_extension(format!("before-{:08x}", rand::random::<u32>()));
+    std::fs::rename(path, &other)?;
+    warn!("there was another token in {}: it is in {} now", path.display(), other.display());
     Ok(())
 }
 
@@ -169,9 +179,21 @@ impl Serving<'_> {
             options.coordinator.reconcile_every = self.reconcile_every;
         }
         if self.allow_exec {
-            options.exec_token = Some(crate::exec_token::write(self.data)?);
+            let dir = self.tokens_in.to_owned();
+            let keep = move |token: &str| {
+                let kept = crate::exec_token::place(&dir, token);
+                kept.map_err(|error| format!("cannot write the exec token into {}: {error}", dir.display()))
+            };
+            options.exec_token = Some(ExecToken::default());
+            options.keep_exec_token = Some(Arc::new(keep));
         }
-        Server::start(options).await.map_err(|error| server_failure(&error))
+        let server = Server::start(options).await.map_err(|error| server_failure(&error))?;
+        for address in server.addresses() {
+            if let Err(error) = self.tokens.note(address.port(), self.tokens_in) {
+                debug!("commands on this machine may not find the tokens of this server: {error}");
+            }
+        }
+        Ok(server)
     }
 
     fn exposure(&self) -> Exposure<'_> {

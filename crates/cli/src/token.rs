@@ -4,7 +4,7 @@ use std::io;
 
 use reqwest::header::HeaderValue;
 
-use crate::config::{Config, Origin};
+use crate::config::{ADMIN_TOKEN_FILE, Config, Origin};
 use crate::exec_token;
 use crate::failure::{Failure, Fallible};
 
@@ -20,12 +20,16 @@ pub(crate) fn find(config: &Config) -> Fallible<Option<String>> {
     if !named && (!config.url.value.is_loopback() || config.client_tls.has_certificate()) {
         return Ok(None);
     }
-    match exec_token::read(&setting.value) {
+    let path = match named {
+        true => setting.value.clone(),
+        false => config.tokens.of_port(config.url.value.port()).join(ADMIN_TOKEN_FILE),
+    };
+    match exec_token::read(&path) {
         Ok(token) => Ok(token.to_str().ok().filter(|token| !token.is_empty()).map(Into::into)),
         // It is somebody else's server, or one that asks nobody.
         Err(_) if !named => Ok(None),
         Err(error) => {
-            let what = format!("cannot read the token file {}", setting.value.display());
+            let what = format!("cannot read the token file {}", path.display());
             Err(Failure::file(what, &error, format!("correct the path; it came from {}", setting.origin)))
         }
     }

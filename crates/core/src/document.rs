@@ -26,17 +26,20 @@ pub enum Collection {
     SigningKey,
     /// Who changed what.
     Audit,
+    /// What proves that a caller may have commands run.
+    ExecToken,
 }
 
 impl Collection {
     /// Every collection.
-    pub const ALL: [Collection; 6] = [
+    pub const ALL: [Collection; 7] = [
         Collection::View,
         Collection::Operation,
         Collection::User,
         Collection::Token,
         Collection::SigningKey,
         Collection::Audit,
+        Collection::ExecToken,
     ];
 
     /// The word for it, also in the store.
@@ -49,6 +52,7 @@ impl Collection {
             Collection::Token => "token",
             Collection::SigningKey => "signing_key",
             Collection::Audit => "audit",
+            Collection::ExecToken => "exec_token",
         }
     }
 }

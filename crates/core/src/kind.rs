@@ -2,6 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::name::Kind;
+
+/// The kind that runs commands. Whoever has one run, for the first time or again, must prove that he may.
+pub const EXEC: &str = "exec";
+
+/// Whether jobs of that kind run commands.
+#[must_use]
+pub fn runs_commands(kind: &Kind) -> bool {
+    kind.as_str() == EXEC
+}
+
 /// The settings of one kind. A kind that was never set has the default ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

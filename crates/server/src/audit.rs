@@ -44,5 +44,5 @@ pub(crate) fn noted(ask: Ask, now: Wall) -> (Ask, bool) {
 /// What the server does for itself while it answers.
 fn is_housekeeping(ask: &Ask) -> bool {
     let Ask::PutDocument(Document { collection, .. }) = ask else { return false };
-    matches!(collection, Collection::SigningKey | Collection::Audit)
+    matches!(collection, Collection::SigningKey | Collection::Audit | Collection::ExecToken)
 }

@@ -43,7 +43,7 @@ pub mod waiters;
 pub mod writer;
 
 pub use about::About;
-pub use auth::AuthOptions;
+pub use auth::{AuthOptions, recovery_token};
 pub use late::LateStore;
 pub use server::{Exposure, Server, ServerError, ServerHandle, ServerOptions};
 pub use service::Service;

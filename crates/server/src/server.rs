@@ -31,7 +31,7 @@ use tracing::{info, warn};
 
 use crate::about::About;
 use crate::accelerator::{Accelerator, Tasks};
-use crate::auth::{self, Auth, AuthOptions};
+use crate::auth::{self, Auth, AuthOptions, KeepToken};
 use crate::clock::Clock;
 use crate::cluster::{Membership, Presence};
 use crate::coordinator_thread::{CoordinatorThread, Phase};
@@ -91,8 +91,10 @@ pub struct ServerOptions {
     pub tls: Option<TlsPem>,
     /// Authorities that vouch for other servers, as PEM; those of the system, if not given.
     pub ca: Option<Vec<u8>>,
-    /// Who submits jobs of kind `exec` must know this.
-    pub exec_token: Option<String>,
+    /// Whoever submits jobs of kind `exec`, or has them run again, must know this.
+    pub exec_token: Option<ExecToken>,
+    /// Gets that token from the store, once it is known. Without, it is the one above.
+    pub keep_exec_token: Option<KeepToken>,
     /// How the coordinator behaves.
     pub coordinator: port::Options,
     /// Sessions of workers inside this process.
@@ -105,12 +107,12 @@ pub struct ServerOptions {
     pub redis: Option<Redis>,
     /// Whether jobs may be submitted as buffered: kept by Redis alone, until they are in the store.
     pub allow_buffered: bool,
-    /// The compatible doors.
-    pub compat: CompatOptions,
     /// How connections are accepted.
     pub listener: ListenerOptions,
     /// How much one caller may have at a time.
     pub bounds: Bounds,
+    /// The compatible doors.
+    pub compat: CompatOptions,
     /// What it tells people about itself.
     pub about: About,
 }
@@ -132,17 +134,18 @@ impl ServerOptions {
             tls: None,
             ca: None,
             exec_token: None,
+            keep_exec_token: None,
             coordinator: port::Options::default(),
             local_sessions: Vec::new(),
             allowed_hosts: Vec::new(),
             relay: RelayOptions::default(),
             redis: None,
             allow_buffered: false,
+            listener: ListenerOptions::default(),
+            bounds: Bounds::default(),
             compat: CompatOptions::default(),
             about: About::default(),
         }
-            listener: ListenerOptions::default(),
-            bounds: Bounds::default(),
     }
 }
 
@@ -245,6 +248,7 @@ impl Server {
             service.gateway().register_local(*session);
         }
         let tasks = service.accelerator().map(|accelerator| accelerator.start(&service)).unwrap_or_default();
+        joining::exec_token(&service, &options).await;
         let streams = CancellationToken::new();
         let router = router(&service, &options, metrics, streams.clone());
         let listeners = Listeners::start(listeners, router, tls.clone(), &options.listener);
@@ -424,7 +428,7 @@ pub(crate) fn router(
     stopping: CancellationToken,
 ) -> Router {
     let clock = service.clock().clone();
-    let exec_token = options.exec_token.as_deref().map(ExecToken::new);
+    let exec_token = options.exec_token.clone();
     let relay = Relay::start(RelayParts {
         server: options.name.clone(),
         secret: options.cluster_secret.clone(),

@@ -25,6 +25,7 @@ mod search;
 mod settings;
 mod statistics;
 mod system;
+mod tokens;
 mod told;
 
 use std::collections::{HashMap, HashSet};
@@ -58,7 +59,7 @@ use crate::trace::Enqueue;
 use crate::waiters::Waiters;
 use crate::writer::Busy;
 
-pub use access::{LoggedIn, NewToken, UserChange};
+pub use access::{LoggedIn, UserChange};
 pub use cluster::{ClusterSeen, Role, role};
 pub use documents::View;
 pub use error::{Answer, ServiceError};
@@ -73,6 +74,7 @@ pub use scaling::{QueueScaling, bounds};
 pub use schedules::{Backfilled, SchedulePage, ScheduleSet, UPCOMING_DEFAULT};
 pub use search::{Pages, Survey};
 pub use system::SystemSeen;
+pub use tokens::NewToken;
 
 /// The longest that [`Service::wait`] waits.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);

@@ -148,7 +148,8 @@ impl Dev {
         let place = Place::Sqlite(config.data.value.clone());
         let serving = Serving {
             listen: addresses(config.listen.value.each(), self.compat_ports),
-            data: &config.data.value,
+            tokens: &config.tokens,
+            tokens_in: &config.data.value,
             store: &place,
             member: Member::default(),
             tls: None,
@@ -162,9 +163,9 @@ impl Dev {
             compat: self.doors(config),
             about: page::about(config),
             allowed_hosts: Vec::new(),
-            reconcile_every: None,
             proxies: &config.trusted_proxy.value,
             bounds: config.limits.value,
+            reconcile_every: None,
         };
         serving.start().await.map_err(|mut failure| {
             if self.compat_ports && failure.what.starts_with("cannot listen") {

@@ -114,7 +114,8 @@ impl Serve {
         };
         let serving = Serving {
             listen: config.listen.value.each().to_vec(),
-            data: &config.data.value,
+            tokens: &config.tokens,
+            tokens_in: &config.tokens.dir,
             store: &config.store.value,
             member: self.member(config),
             auth: asks.then_some(Asking { first_token: &config.token_file.value }),
@@ -128,9 +129,9 @@ impl Serve {
             compat: compat::options(config),
             about: page::about(config),
             allowed_hosts: config.allow_host.value.each().to_vec(),
-            reconcile_every: self.reconcile_every,
             proxies: &config.trusted_proxy.value,
             bounds: config.limits.value,
+            reconcile_every: self.reconcile_every,
         };
         let server = serving.start().await?;
         let url = ServerUrl::of(server.addresses(), config.tls.is_on());
@@ -177,10 +178,10 @@ impl Serve {
         layer.set(Key::Auth, self.auth);
         let hosts: Vec<String> = self.allow_host.iter().map(ToString::to_string).collect();
         layer.set(Key::AllowHost, (!hosts.is_empty()).then(|| hosts.join(",")));
-        layer.set(Key::Otlp, self.otlp.as_ref());
         let proxies: Vec<String> = self.trusted_proxy.iter().map(ToString::to_string).collect();
         layer.set(Key::TrustedProxy, (!proxies.is_empty()).then(|| proxies.join(",")));
         layer.set(Key::Limits, (!self.limit.is_empty()).then(|| self.limit.join(",")));
+        layer.set(Key::Otlp, self.otlp.as_ref());
         self.tls.settings(layer);
         self.redis.settings(layer);
         self.data.as_deref()
@@ -212,11 +213,11 @@ async fn standing(service: &Service, url: &ServerUrl) -> String {
     }
 }
 
-fn leader_ttl(text: &str) -> Result<Duration, String> {
 fn limit(text: &str) -> Result<String, String> {
     text.parse::<Bounds>().map(|_| text.to_owned())
 }
 
+fn leader_ttl(text: &str) -> Result<Duration, String> {
     let ttl = humane::parse(text)?;
     if !LEADER_TTL.contains(&ttl) {
         return Err("it must be from 1s to 1m".into());

@@ -1,16 +1,20 @@
 //! `ganger token`: by which programs are recognised.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use ganger_core::access::{Permission, Role};
 use ganger_server::api::{HumanDuration, TokenBody, TokenRequest, TokensBody, WhoBody};
 
 use crate::client::Call;
 use crate::clock;
+use crate::config::{Place, RawStore};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
 use crate::humane::relative;
 use crate::output::{Shown, Style, Table};
+use crate::serving::{database_failure, store_failure};
 
 /// Tokens: by which programs are recognised.
 ///
@@ -36,6 +40,7 @@ enum Verb {
     /// Refuse a token from now on
     #[command(after_help = "Example:\n  ganger token revoke 4k2m9x7q0b1c")]
     Revoke(Named),
+    Recover(Recover),
     /// Who the server takes this command line for
     #[command(after_help = "Example:\n  ganger token whoami")]
     Whoami,
@@ -66,16 +71,62 @@ struct Create {
     /// Only this queue, in which * stands for anything; can be repeated
     #[arg(short, long = "queue", value_name = "PATTERN")]
     queues: Vec<String>,
+    /// Also enqueue into this queue, in which * stands for anything; can be repeated. A worker's token enqueues into
+    /// the queues that it serves without it
+    #[arg(long = "enqueue", value_name = "PATTERN")]
+    enqueue: Vec<String>,
     /// How long it holds [default: without an end]
     #[arg(long, value_name = "DURATION")]
     expires_in: Option<HumanDuration>,
     /// Requests per second, at the most
     #[arg(long, value_name = "NUMBER")]
-    /// Also enqueue into this queue, in which * stands for anything; can be repeated. A worker's token enqueues into
-    /// the queues that it serves without it
-    #[arg(long = "enqueue", value_name = "PATTERN")]
-    enqueue: Vec<String>,
     rate: Option<u32>,
+}
+
+/// Make a token that may do everything for a day, without any other token.
+///
+/// It is written into the store itself: that takes the credentials of the database, or for a data directory that its
+/// server is stopped. Servers of a database take it within seconds.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ganger token recover --store postgres://ganger:PASSWORD@db/ganger
+  ganger token recover --data /var/lib/ganger")]
+struct Recover {
+    /// The data directory of a server that is stopped
+    #[arg(long, value_name = "DIR", conflicts_with = "store")]
+    data: Option<PathBuf>,
+    /// The database [env: GANGER_STORE]
+    #[arg(long, value_name = "URL")]
+    store: Option<RawStore>,
+}
+
+impl Recover {
+    async fn run(self, context: &Context) -> Fallible<Exit> {
+        let place = match (&self.store, self.data) {
+            (Some(raw), _) => raw
+                .text()
+                .parse()
+                .map_err(|why: String| Failure::usage("cannot use that store", why, "correct --store"))?,
+            (None, Some(dir)) => Place::Sqlite(dir),
+            (None, None) => context.config.store.value.clone(),
+        };
+        let failed =
+            || Failure::new(Exit::Failure, "cannot make a token", "it could not be written down", "");
+        let (text, documents) = ganger_server::recovery_token(clock::now()).ok_or_else(failed)?;
+        let what = format!("cannot write a token into {place}");
+        match &place {
+            Place::Sqlite(dir) => ganger_store::sqlite::put_documents(dir, &documents)
+                .map_err(|error| store_failure(&what, &error))?,
+            Place::Postgres(url) => ganger_store::postgres::put_documents(url, &documents)
+                .await
+                .map_err(|error| database_failure(&what, &error))?,
+        }
+        let body = serde_json::json!({ "token": text }).to_string();
+        context.out.show_one(&body, &text, |_| text.clone())?;
+        context.out.note("it may do everything and holds for a day: make another with it, `ganger token create NAME --role admin`");
+        Ok(Exit::Success)
+    }
 }
 
 impl Token {
@@ -99,6 +150,7 @@ impl Token {
                 context.out.note(&format!("token {plain} is refused from now on"));
                 Ok(Exit::Success)
             }
+            Verb::Recover(recover) => recover.run(context).await,
             Verb::Whoami => whoami(context).await,
         }
     }
@@ -111,6 +163,7 @@ impl Create {
             role: Some(self.role),
             scopes: (!self.scopes.is_empty()).then_some(self.scopes),
             queues: (!self.queues.is_empty()).then_some(self.queues),
+            enqueue: (!self.enqueue.is_empty()).then_some(self.enqueue),
             expires_in: self.expires_in,
             rate: self.rate,
         };
@@ -163,7 +216,6 @@ fn table(tokens: &[TokenBody], style: Style) -> String {
             used.into(),
             ends.into(),
         ]);
-            enqueue: (!self.enqueue.is_empty()).then_some(self.enqueue),
     }
     table.render(style)
 }

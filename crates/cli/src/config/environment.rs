@@ -67,6 +67,12 @@ impl Environment {
         base.map_or_else(|| PathBuf::from("ganger-data"), |base| base.join("ganger/dev"))
     }
 
+    /// Where this user keeps what Ganger needs besides data.
+    pub(super) fn home_of_ganger(&self) -> PathBuf {
+        let data = self.default_data();
+        data.parent().filter(|home| !home.as_os_str().is_empty()).map_or_else(|| data.clone(), PathBuf::from)
+    }
+
     /// What it says about the terminal.
     pub(crate) fn terminal(&self) -> Terminal {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| self.get(name));

@@ -23,6 +23,11 @@ impl ServerUrls {
         self.0.iter().all(ServerUrl::is_loopback)
     }
 
+    /// The port of the first of them.
+    pub(crate) fn port(&self) -> Option<u16> {
+        self.0.first().and_then(ServerUrl::port)
+    }
+
     /// Whether every connection is plain HTTP.
     pub(crate) fn is_plain(&self) -> bool {
         self.0.iter().all(ServerUrl::is_plain)

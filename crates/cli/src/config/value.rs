@@ -22,6 +22,11 @@ impl ServerUrl {
         format!("{self}{path}")
     }
 
+    /// Its port, given or usual.
+    pub(crate) fn port(&self) -> Option<u16> {
+        self.0.port_or_known_default()
+    }
+
     /// Whether it can only mean this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         match self.0.host_str() {

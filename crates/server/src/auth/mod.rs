@@ -16,6 +16,7 @@ mod held;
 mod jwt;
 mod password;
 mod porter;
+mod recover;
 mod start;
 
 use std::collections::HashMap;
@@ -37,6 +38,7 @@ use held::HeldByCallers;
 pub(crate) use jwt::{Claims, SigningKey};
 pub(crate) use password::Passwords;
 pub(crate) use porter::{caller, in_queues, parents, porter, queues};
+pub use recover::recovery_token;
 pub(crate) use start::introduce;
 
 use crate::http::compat::{CompatOptions, Profile, Profiles};

@@ -20,7 +20,7 @@ pub mod cors;
 pub(crate) mod cursor;
 mod event_stream;
 mod events;
-mod exec_token;
+pub(crate) mod exec_token;
 mod export;
 mod failures;
 mod fields;

@@ -144,6 +144,14 @@ pub(super) async fn begun(
     }
 }
 
+/// Jobs of kind `exec` can be submitted as soon as the server answers, unless its store is not there yet.
+pub(super) async fn exec_token(service: &Service, options: &ServerOptions) {
+    let (Some(token), Some(keep)) = (&options.exec_token, &options.keep_exec_token) else { return };
+    if token.try_establish(service, keep).await.is_err() {
+        tokio::spawn(token.clone().establish(service.clone(), keep.clone()));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

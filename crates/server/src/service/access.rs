@@ -1,4 +1,4 @@
-//! Users, logins and tokens: who is let in.
+//! Users and logins: who is let in.
 //!
 //! Everything is read from the store, changed and written while a lock is held, on the leader. A write whose outcome is unknown
 //! may still come to hold: what is read before that is settled could undo it. So after one the next change first writes
@@ -6,12 +6,10 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::http::HeaderMap;
 use ganger_core::access::{
-    Caller, Certificate, Login, Permissions, QueueScope, Refreshed, Role, Token, TokenText, User, Who,
-    login_text, parse_login,
+    Caller, Certificate, Login, QueueScope, Refreshed, Role, User, Who, login_text, parse_login,
 };
 use ganger_core::coordinator::port::{Ask, Reply};
 use ganger_core::document::{Collection, DOCUMENTS, Document};
@@ -24,25 +22,6 @@ use crate::http::problem::{Code, Problem};
 
 /// A document that is never there: removing it tells that everything before is settled.
 const SETTLED: &str = "_settled";
-
-/// A token that is to be made.
-#[derive(Clone, Debug)]
-pub struct NewToken {
-    /// What it is for.
-    pub name: String,
-    /// What it may do at the most.
-    pub role: Role,
-    /// What of that it may do.
-    pub scopes: Permissions,
-    /// With which queues.
-    pub queues: QueueScope,
-    /// Queues besides, into which it may only enqueue.
-    pub also_enqueue: Option<QueueScope>,
-    /// How long it lasts; without an end if not given.
-    pub lasts: Option<Duration>,
-    /// Requests per second.
-    pub rate: Option<u32>,
-}
 
 /// A user that is to be made or changed; what is not given stays as it is.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +50,7 @@ pub struct LoggedIn {
 }
 
 /// What a refused access is told as. Problems of this sort are made where the reason is known.
-type Refused<T> = Result<T, Problem>;
+pub(super) type Refused<T> = Result<T, Problem>;
 
 impl Service {
     /// What recognising needs.
@@ -324,95 +303,6 @@ impl Service {
         self.keep::<User>(&mut doubt, Collection::User, name, None).await
     }
 
-    /// Every token, by id.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub async fn tokens(&self) -> Answer<Vec<(String, Token)>> {
-        let seen = crate::auth::read_directory(&*self.0.store).await?;
-        Ok(seen.tokens.into_iter().collect())
-    }
-
-    /// Makes a token; its text is told once.
-    ///
-    /// # Errors
-    /// There are too many, or the write fails.
-    pub async fn create_token(&self, new: NewToken, by: &Caller) -> Refused<(String, Token, String)> {
-        let mut doubt = self.auth().changes().lock().await;
-        if self.settled(&mut doubt).await?.tokens.len() >= DOCUMENTS {
-            return Err(ServiceError::TooMany("tokens", DOCUMENTS).into());
-        }
-        let (id, text, token) = self.fresh_token(new, by.who.to_string());
-        self.keep(&mut doubt, Collection::Token, &id, Some(&token)).await?;
-        Ok((id, token, text))
-    }
-
-    /// Revokes a token.
-    ///
-    /// # Errors
-    /// There is no such token, or the write fails.
-    pub async fn delete_token(&self, id: &str) -> Refused<()> {
-        let mut doubt = self.auth().changes().lock().await;
-        if !self.settled(&mut doubt).await?.tokens.contains_key(id) {
-            return Err(Problem::new(Code::NoSuchToken, format!("there is no token `{id}`")));
-        }
-        self.keep::<Token>(&mut doubt, Collection::Token, id, None).await
-    }
-
-    /// Makes the first token if there is nobody yet; `keep` has it before it holds.
-    pub(crate) async fn introduce(
-        &self,
-        new: NewToken,
-        keep: &(dyn Fn(&str) -> Result<(), String> + Send + Sync),
-    ) -> Answer<()> {
-        let mut doubt = self.auth().changes().lock().await;
-        let unknown = |problem: Problem| ServiceError::NotReady(problem.detail);
-        let seen = self.settled(&mut doubt).await.map_err(unknown)?;
-        // People who signed up administrate nothing: whoever only has such users has nobody yet.
-        if !seen.tokens.is_empty() || seen.users.values().any(|user| user.role == Role::Admin) {
-            return Ok(());
-        }
-        let (id, text, token) = self.fresh_token(new, "first start".into());
-        keep(&text).map_err(ServiceError::NotReady)?;
-        self.keep(&mut doubt, Collection::Token, &id, Some(&token)).await.map_err(unknown)
-    }
-
-    /// Writes down when tokens were last used. Nobody waits for it, and what is lost is a minute.
-    pub async fn note_token_uses(&self) {
-        let used = self.auth().take_used();
-        if used.is_empty() || self.leading().is_err() {
-            return;
-        }
-        let mut doubt = self.auth().changes().lock().await;
-        let Ok(mut seen) = self.settled(&mut doubt).await else { return };
-        for (id, at) in used {
-            let Some(mut token) = seen.tokens.remove(&id) else { continue };
-            token.used_at = token.used_at.max(Some(at));
-            if self.keep(&mut doubt, Collection::Token, &id, Some(&token)).await.is_err() {
-                return;
-            }
-        }
-    }
-
-    fn fresh_token(&self, new: NewToken, created_by: String) -> (String, String, Token) {
-        let (id, secret, text) = TokenText::made_of(&random());
-        let now = self.0.clock.now().wall;
-        let token = Token {
-            name: new.name,
-            role: new.role,
-            scopes: new.scopes.and(new.role.permissions()),
-            queues: new.queues,
-            also_enqueue: new.also_enqueue,
-            secret: hash(&secret),
-            rate: new.rate,
-            created_at: now,
-            created_by,
-            expires_at: new.lasts.map(|lasts| now + lasts),
-            used_at: None,
-        };
-        (id, text, token)
-    }
-
     async fn change_user<T>(&self, name: &str, change: impl FnOnce(&mut User) -> Refused<T>) -> Refused<T> {
         let mut doubt = self.auth().changes().lock().await;
         let mut users = self.settled(&mut doubt).await?.users;
@@ -452,7 +342,7 @@ impl Service {
     }
 
     /// What the store has, once nothing is in doubt any more.
-    async fn settled(&self, doubt: &mut bool) -> Refused<Seen> {
+    pub(super) async fn settled(&self, doubt: &mut bool) -> Refused<Seen> {
         self.leading()?;
         if *doubt {
             self.write(Collection::SigningKey, SETTLED, None).await?;
@@ -462,7 +352,7 @@ impl Service {
     }
 
     /// Writes a document of who is let in.
-    async fn keep<T: Serialize>(
+    pub(super) async fn keep<T: Serialize>(
         &self,
         doubt: &mut bool,
         collection: Collection,
@@ -480,14 +370,14 @@ impl Service {
         Ok(written?)
     }
 
-    async fn write(&self, collection: Collection, key: &str, body: Option<String>) -> Answer<()> {
+    pub(super) async fn write(&self, collection: Collection, key: &str, body: Option<String>) -> Answer<()> {
         let document = Document { collection, key: key.into(), body };
         let Reply::Documented = self.ask(Ask::PutDocument(document)).await? else { return Err(misplaced()) };
         Ok(())
     }
 }
 
-fn random() -> [u8; 64] {
+pub(super) fn random() -> [u8; 64] {
     let mut bytes = [0; 64];
     rand::fill(&mut bytes);
     bytes
