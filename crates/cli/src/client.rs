@@ -53,6 +53,8 @@ pub(crate) struct Client {
     reached: AtomicBool,
     /// What the server is shown.
     token: Option<HeaderValue>,
+    /// What it is shown where a command may be run again.
+    exec_token: Option<HeaderValue>,
     /// The trace that its calls are part of.
     trace: Option<TraceContext>,
 }
@@ -133,6 +135,12 @@ impl Call {
         self
     }
 
+    /// Whether it may have a command run again: replaying jobs, and firing or resuming schedules.
+    fn may_run_commands(&self) -> bool {
+        let places = ["/v1/jobs/", "/v1/operations", "/v1/failures/", "/v1/schedules/"];
+        self.method == Method::POST && places.iter().any(|place| self.path.starts_with(place))
+    }
+
     fn new(method: Method, what: impl Into<String>, path: impl Into<String>) -> Call {
         Call {
             what: what.into(),
@@ -151,9 +159,11 @@ impl Client {
     /// A client for the server that the settings name.
     pub(crate) fn new(config: &Config) -> Fallible<Client> {
         let token = crate::token::header(config)?;
+        // A file that was named and cannot be read is told by those commands that need it.
+        let exec_token = crate::exec_token::find(config).ok().flatten();
         let (urls, origin) = (config.url.value.clone(), config.url.origin.clone());
         let trace = config.otlp.caller.clone();
-        Ok(Client { token, trace, ..Client::secured(urls, origin, &config.client_tls)? })
+        Ok(Client { token, exec_token, trace, ..Client::secured(urls, origin, &config.client_tls)? })
     }
 
     /// A client for the server that the settings name, which shows nothing.
@@ -190,7 +200,7 @@ impl Client {
             )
         })?;
         let (asked, reached) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Ok(Client { http, urls, asked, origin, reached, token: None, trace: None })
+        Ok(Client { http, urls, asked, origin, reached, token: None, exec_token: None, trace: None })
     }
 
     /// Sends a request, repeats it where that is safe, and gives the answer if it is a success.
@@ -287,7 +297,8 @@ impl Client {
         if let Some(token) = &self.token {
             request = request.header(AUTHORIZATION, token);
         }
-        if let Some(token) = &call.exec_token {
+        let of_client = self.exec_token.as_ref().filter(|_| call.may_run_commands());
+        if let Some(token) = call.exec_token.as_ref().or(of_client) {
             request = request.header(EXEC_TOKEN, token);
         }
         if let Some(trace) = &self.trace {

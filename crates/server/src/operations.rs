@@ -16,6 +16,7 @@ use std::time::Duration;
 use ganger_core::coordinator::port::Refusal;
 use ganger_core::document::Collection;
 use ganger_core::filter::Filter;
+use ganger_core::kind::runs_commands;
 use ganger_core::operation::{Action, Carrier, Operation, Seen, Settled, Skip, Step, Target};
 use ganger_core::{JobId, Mono, OperationId, Term, Wall};
 use ganger_store::read::{ListQuery, StoredJob};
@@ -360,6 +361,7 @@ pub(crate) fn seen(job: &StoredJob) -> Seen {
         created_at: job.created_at,
         finished_at: job.end.as_ref().map(|end| end.at),
         cancel_wanted: job.cancel_wanted,
+        runs_command: runs_commands(&job.spec.kind),
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Seen {
     pub finished_at: Option<Wall>,
     /// A person asked for it to stop.
     pub cancel_wanted: bool,
+    /// It runs a command.
+    pub runs_command: bool,
 }
 
 /// What is to be done about a job.
@@ -51,6 +53,9 @@ impl Operation {
         match (self.action, seen.state.is_final()) {
             (Action::Replay, false) => or_done(Skip::Live),
             (Action::Replay, true) if later => or_done(Skip::Changed),
+            (Action::Replay, true) if seen.runs_command && !self.exec_allowed => {
+                Verdict::Skip(Skip::ExecNotAllowed)
+            }
             (Action::Delete, false) => Verdict::Skip(Skip::Live),
             (Action::Delete, true) if later => Verdict::Skip(Skip::Changed),
             (Action::Cancel, true) if again && seen.state == State::Cancelled => Verdict::Done,
@@ -70,7 +75,7 @@ mod tests {
     fn seen(state: State, finished_at: Option<i64>) -> Seen {
         let id = JobId::new(1, [0; 10]);
         let finished_at = finished_at.map(Wall);
-        Seen { id, state, created_at: Wall(10), finished_at, cancel_wanted: false }
+        Seen { id, state, created_at: Wall(10), finished_at, cancel_wanted: false, runs_command: false }
     }
 
     #[test]
@@ -83,10 +88,16 @@ mod tests {
         let stopped = seen(State::Cancelled, Some(101));
         let asked = Seen { cancel_wanted: true, ..queued };
         let late = Seen { created_at: Wall(101), ..queued };
+        let command = Seen { runs_command: true, ..dead };
+        let exec = Operation { exec_allowed: true, ..of(Action::Replay) };
+        let no_exec = Verdict::Skip(Skip::ExecNotAllowed);
         for (operation, job, first, second) in [
             (&replay, Some(dead), Verdict::Act, Verdict::Act),
             (&replay, Some(died_again), Verdict::Skip(Skip::Changed), Verdict::Done),
             (&replay, Some(queued), Verdict::Skip(Skip::Live), Verdict::Done),
+            (&replay, Some(command), no_exec, no_exec),
+            (&exec, Some(command), Verdict::Act, Verdict::Act),
+            (&delete, Some(command), Verdict::Act, Verdict::Act),
             (&replay, None, Verdict::Skip(Skip::Gone), Verdict::Skip(Skip::Gone)),
             (&cancel, Some(queued), Verdict::Act, Verdict::Act),
             (&cancel, Some(asked), Verdict::Act, Verdict::Done),

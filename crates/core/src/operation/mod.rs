@@ -127,6 +127,8 @@ pub enum Skip {
     Gone,
     /// Another job holds its unique key.
     UniqueKeyHeld,
+    /// It runs a command, and whoever asked for the operation did not prove that he may have one run.
+    ExecNotAllowed,
 }
 
 impl Skip {
@@ -139,6 +141,7 @@ impl Skip {
             Skip::Changed => "changed",
             Skip::Gone => "gone",
             Skip::UniqueKeyHeld => "unique_key_held",
+            Skip::ExecNotAllowed => "exec_not_allowed",
         }
     }
 }
@@ -156,6 +159,9 @@ pub struct Operation {
     pub rate: u32,
     /// Why, in the words of whoever asked for it.
     pub reason: Option<String>,
+    /// Whether whoever asked for it may have commands run.
+    #[serde(default)]
+    pub exec_allowed: bool,
     /// When it was asked for: the boundary.
     pub created_at: Wall,
     /// What tells one request from another under the same idempotency key.
@@ -200,6 +206,7 @@ impl Operation {
             target,
             rate,
             reason: None,
+            exec_allowed: false,
             created_at,
             fingerprint: String::new(),
             state: OperationState::Running,

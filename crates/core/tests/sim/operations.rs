@@ -58,7 +58,17 @@ impl World {
             if action.states().contains(&state) {
                 wanted.push(id);
             }
-            jobs.insert(id, Seen { id, state, created_at: Wall(100), finished_at, cancel_wanted: false });
+            jobs.insert(
+                id,
+                Seen {
+                    id,
+                    state,
+                    created_at: Wall(100),
+                    finished_at,
+                    cancel_wanted: false,
+                    runs_command: false,
+                },
+            );
         }
         let all: Vec<JobId> = jobs.keys().copied().collect();
         let target = if rng.one_in(2) { Target::All } else { Target::Ids(all) };

@@ -8,15 +8,17 @@ use ganger_proto::v1;
 use ganger_proto::v1::failures_server::Failures;
 use tonic::{Request, Response, Status};
 
+use super::exec_allowed;
 use super::intake::{self, Key};
 use super::operations::{begun, rate};
 use super::read::{self, duration, given, named, named_if};
+use crate::http::ExecToken;
 use crate::http::problem::{Code, Problem};
 use crate::service::{FAILURES_WINDOW, NO_WINDOW, NewOperation, Recent, Service, ServiceError};
 
 /// The door.
 #[derive(Debug)]
-pub(super) struct FailuresDoor(pub(super) Service);
+pub(super) struct FailuresDoor(pub(super) Service, pub(super) Option<ExecToken>);
 
 #[tonic::async_trait]
 impl Failures for FailuresDoor {
@@ -78,14 +80,16 @@ impl FailuresDoor {
         action: Action,
         request: Request<v1::FailureRequest>,
     ) -> Result<Response<v1::StartOperationResponse>, Status> {
+        let exec = exec_allowed(self.1.as_ref(), request.metadata());
         let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
         let wire = request.into_inner();
         let said = (&wire.fingerprint, wire.dry_run, wire.rate, &wire.reason);
         let key = intake::keyed(key, intake::fingerprint(call, &said)?, self.0.clock().now().wall)?;
         let fingerprint: Fingerprint = named("fingerprint", &wire.fingerprint)?;
         let target = self.0.dead_of_failure(fingerprint).await?;
-        let new = NewOperation::new(action, target, rate(wire.rate), given(wire.reason))
+        let mut new = NewOperation::new(action, target, rate(wire.rate), given(wire.reason))
             .map_err(ServiceError::from)?;
+        new.exec_allowed = exec;
         Ok(Response::new(begun(self.0.begin_operation(new.keyed(key), wire.dry_run).await?)))
     }
 }

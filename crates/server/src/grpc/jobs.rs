@@ -23,6 +23,7 @@ use super::{exec_allowed, intake, read, shown};
 use crate::accelerator::Taken;
 use crate::api::{Durability, JobEventsBody};
 use crate::auth::{self, Asking};
+use crate::http::exec_token::may_replay;
 use crate::http::problem::{Code, Problem};
 use crate::http::{ExecToken, buffered, cursor, parents};
 use crate::service::{JobView, RELATED_MAX, Service, ServiceError, WAIT_MAX};
@@ -150,6 +151,8 @@ impl Jobs for JobsDoor {
 
     async fn replay(&self, request: Request<v1::ReplayRequest>) -> Result<Response<v1::Job>, Status> {
         let id = self.his(&request, &request.get_ref().id).await?;
+        let exec = exec_allowed(self.exec_token.as_ref(), request.metadata());
+        may_replay(&self.service, id, exec).await?;
         self.service.replay(id).await?;
         self.shown(id, request.extensions().get()).await
     }

@@ -76,7 +76,7 @@ pub fn router(
     let jobs = jobs::JobsDoor { service: service.clone(), exec_token: exec_token.clone() };
     let dts = dts::DtsDoor(jobs.clone());
     let jobs = JobsServer::new(jobs).max_decoding_message_size(MESSAGE_BYTES);
-    let schedules = schedules::SchedulesDoor { service: service.clone(), exec_token };
+    let schedules = schedules::SchedulesDoor { service: service.clone(), exec_token: exec_token.clone() };
     let server = server::ServerDoor { service: service.clone(), version };
     let router = Router::new().route_service(&path(&worker), worker).route_service(&path(&jobs), jobs);
     let router = small(router, SchedulesServer::new(schedules));
@@ -84,8 +84,9 @@ pub fn router(
     let router = small(router, QueuesServer::new(queues::QueuesDoor(service.clone())));
     let router = small(router, KeysServer::new(keys::KeysDoor(service.clone())));
     let router = small(router, KindsServer::new(kinds::KindsDoor(service.clone())));
-    let router = small(router, OperationsServer::new(operations::OperationsDoor(service.clone())));
-    let router = small(router, FailuresServer::new(failures::FailuresDoor(service.clone())));
+    let router =
+        small(router, OperationsServer::new(operations::OperationsDoor(service.clone(), exec_token.clone())));
+    let router = small(router, FailuresServer::new(failures::FailuresDoor(service.clone(), exec_token)));
     let router = small(router, ViewsServer::new(views::ViewsDoor(service.clone())));
     let router = small(router, WorkersServer::new(workers::WorkersDoor(service.clone())));
     let router = small(router, HealthServer::new(health::HealthDoor::new(service.clone())));

@@ -8,14 +8,16 @@ use ganger_proto::v1::operations_server::Operations;
 use ganger_proto::v1::start_operation_response::Answer;
 use tonic::{Request, Response, Status};
 
+use super::exec_allowed;
 use super::intake::{self, Key};
 use super::read::{asking, given, named};
+use crate::http::ExecToken;
 use crate::http::problem::{Code, Problem};
 use crate::service::{Begun, NewOperation, NewTarget, Preview, Service, ServiceError};
 
 /// The door.
 #[derive(Debug)]
-pub(super) struct OperationsDoor(pub(super) Service);
+pub(super) struct OperationsDoor(pub(super) Service, pub(super) Option<ExecToken>);
 
 #[tonic::async_trait]
 impl Operations for OperationsDoor {
@@ -32,13 +34,15 @@ impl Operations for OperationsDoor {
         request: Request<v1::StartOperationRequest>,
     ) -> Result<Response<v1::StartOperationResponse>, Status> {
         let asking = asking(&request)?;
+        let exec = exec_allowed(self.1.as_ref(), request.metadata());
         let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
         let wire = request.into_inner();
         let said = (&wire.action, &wire.filter, &wire.ids, wire.all, wire.dry_run, wire.rate, &wire.reason);
         let fingerprint = intake::fingerprint("Operations/Start", &said)?;
         let key = intake::keyed(key, fingerprint, self.0.clock().now().wall)?;
         let dry_run = wire.dry_run;
-        let new = wanted(wire)?.keyed(key);
+        let mut new = wanted(wire)?.keyed(key);
+        new.exec_allowed = exec;
         asking.may_begin(&new)?;
         Ok(Response::new(begun(self.0.begin_operation(new, dry_run).await?)))
     }

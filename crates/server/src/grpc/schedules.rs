@@ -14,6 +14,7 @@ use super::read::{self, moment, named, required};
 use super::status::not_valid;
 use super::{exec_allowed, intake};
 use crate::http::ExecToken;
+use crate::http::exec_token::may_fire;
 use crate::http::problem::{Code, Problem};
 use crate::service::{Backfilled, Service, UPCOMING_DEFAULT};
 
@@ -117,7 +118,9 @@ impl Schedules for SchedulesDoor {
         &self,
         request: Request<v1::ResumeScheduleRequest>,
     ) -> Result<Response<v1::Schedule>, Status> {
-        let set = self.service.pause_schedule(named("name", &request.get_ref().name)?, false).await?;
+        let name: ScheduleName = named("name", &request.get_ref().name)?;
+        may_fire(&self.service, &name, exec_allowed(self.exec_token.as_ref(), request.metadata())).await?;
+        let set = self.service.pause_schedule(name, false).await?;
         Ok(Response::new(shown(set.view)))
     }
 
@@ -125,7 +128,9 @@ impl Schedules for SchedulesDoor {
         &self,
         request: Request<v1::RunScheduleRequest>,
     ) -> Result<Response<v1::FiredResponse>, Status> {
-        let rows = self.service.run_schedule(named("name", &request.get_ref().name)?).await?;
+        let name: ScheduleName = named("name", &request.get_ref().name)?;
+        may_fire(&self.service, &name, exec_allowed(self.exec_token.as_ref(), request.metadata())).await?;
+        let rows = self.service.run_schedule(name).await?;
         let occurrences = rows.into_iter().map(occurrence).collect();
         Ok(Response::new(v1::FiredResponse { considered: 1, occurrences, instants: Vec::new() }))
     }
@@ -134,8 +139,12 @@ impl Schedules for SchedulesDoor {
         &self,
         request: Request<v1::BackfillRequest>,
     ) -> Result<Response<v1::FiredResponse>, Status> {
+        let exec = exec_allowed(self.exec_token.as_ref(), request.metadata());
         let request = request.into_inner();
         let name: ScheduleName = named("name", &request.name)?;
+        if !request.preview {
+            may_fire(&self.service, &name, exec).await?;
+        }
         let from = required("from", moment("from", request.from)?)?;
         let to = required("to", moment("to", request.to)?)?;
         let backfilled = self.service.backfill_schedule(name, from, to, request.preview).await?;

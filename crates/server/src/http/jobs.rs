@@ -257,11 +257,15 @@ async fn cancel(app: &App, id: &str, params: &Params, request: Request) -> Answe
 /// Run a final job again
 ///
 /// It keeps its id and the numbers of its attempts; its allowance of attempts is renewed.
-#[utoipa::path(post, path = "/v1/jobs/{id}:replay", tag = "jobs", params(("id" = String, Path)),
-    responses((status = 200, body = JobBody), (status = 409, body = ProblemBody)))]
+#[utoipa::path(post, path = "/v1/jobs/{id}:replay", tag = "jobs",
+    params(("id" = String, Path),
+        ("X-Ganger-Exec-Token" = Option<String>, Header, description = "Needed for jobs of kind exec")),
+    responses((status = 200, body = JobBody), (status = 403, body = ProblemBody), (status = 409, body = ProblemBody)))]
 async fn replay(app: &App, id: &str, params: &Params, request: Request) -> Answer {
     let include = included(&request);
+    let exec = exec_token::allows(app.options.exec_token.as_ref(), request.headers());
     let id = prepare(id, params, request).await?;
+    exec_token::may_replay(&app.service, id, exec).await?;
     app.service.replay(id).await?;
     show(app, id, include).await
 }

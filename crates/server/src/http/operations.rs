@@ -10,10 +10,10 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::App;
 use super::fields::{self, Object};
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, SMALL_BODY, Segment, Verbs};
+use super::{App, exec_token};
 use crate::api::{OperationBody, OperationRequest, OperationsBody, PreviewBody, ProblemBody};
 use crate::auth::Asking;
 use crate::service::{Begun, NewOperation, NewTarget, ServiceError};
@@ -50,7 +50,8 @@ async fn list(State(app): State<App>, params: Params) -> Answer {
 /// Replays, cancels or deletes every job that the filter means, or those named. It concerns jobs as they are at this moment, keeps to
 /// its rate, and goes on after a restart. With `dry_run` it only tells what it would do.
 #[utoipa::path(post, path = "/v1/operations", tag = "operations", request_body = OperationRequest,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Same key and body: the same operation")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "Same key and body: the same operation"),
+        ("X-Ganger-Exec-Token" = Option<String>, Header, description = "Without it a replay leaves jobs of kind exec alone")),
     responses((status = 202, body = OperationBody, description = "It is under way"),
         (status = 200, body = PreviewBody, description = "What it would do"),
         (status = 400, body = ProblemBody, description = "Its filter cannot be understood"),
@@ -118,7 +119,9 @@ pub(super) async fn begin(
     bytes: &[u8],
 ) -> Answer {
     let key = request::idempotency(headers, app.now().wall, route, bytes)?;
-    let started = match app.service.begin_operation(wanted.new.keyed(key), wanted.dry_run).await? {
+    let mut new = wanted.new.keyed(key);
+    new.exec_allowed = exec_token::allows(app.options.exec_token.as_ref(), headers);
+    let started = match app.service.begin_operation(new, wanted.dry_run).await? {
         Begun::Preview(preview) => return Ok(Json(PreviewBody::from(preview)).into_response()),
         Begun::Started(started) => started,
     };

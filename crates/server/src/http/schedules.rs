@@ -11,12 +11,12 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::App;
 use super::fields::{self, Object};
 use super::intake::Context;
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, SMALL_BODY, Segment, Verbs};
 use super::schedule_intake::{self, Read};
+use super::{App, exec_token};
 use crate::api::{
     BackfillRequest, FiredBody, InstantBody, OccurrencesBody, ProblemBody, ScheduleBody, SchedulePreview,
     ScheduleRequest, SchedulesBody, UpcomingBody,
@@ -202,7 +202,9 @@ async fn pause(app: &App, name: &str, params: &Params, request: Request) -> Answ
 #[utoipa::path(post, path = "/v1/schedules/{name}:resume", tag = "schedules", params(("name" = String, Path)),
     responses((status = 200, body = ScheduleBody), (status = 404, body = ProblemBody)))]
 async fn resume(app: &App, name: &str, params: &Params, request: Request) -> Answer {
+    let exec = exec_token::allows(app.options.exec_token.as_ref(), request.headers());
     let name = prepare(name, params, request).await?;
+    exec_token::may_fire(&app.service, &name, exec).await?;
     let set = app.service.pause_schedule(name, false).await?;
     Ok(Json(ScheduleBody::from(set.view)).into_response())
 }
@@ -213,7 +215,9 @@ async fn resume(app: &App, name: &str, params: &Params, request: Request) -> Ans
 #[utoipa::path(post, path = "/v1/schedules/{name}:run", tag = "schedules", params(("name" = String, Path)),
     responses((status = 200, body = FiredBody), (status = 404, body = ProblemBody)))]
 async fn run(app: &App, name: &str, params: &Params, request: Request) -> Answer {
+    let exec = exec_token::allows(app.options.exec_token.as_ref(), request.headers());
     let name = prepare(name, params, request).await?;
+    exec_token::may_fire(&app.service, &name, exec).await?;
     let rows = app.service.run_schedule(name).await?;
     let occurrences = rows.into_iter().map(Into::into).collect();
     Ok(Json(FiredBody { considered: 1, occurrences, instants: Vec::new() }).into_response())
@@ -230,6 +234,7 @@ async fn run(app: &App, name: &str, params: &Params, request: Request) -> Answer
 async fn backfill(app: &App, text: &str, params: &Params, request: Request) -> Answer {
     params.only(&[])?;
     let name = name(text)?;
+    let exec = exec_token::allows(app.options.exec_token.as_ref(), request.headers());
     let bytes = request::body(request, SMALL_BODY).await?;
     let mut object = Object::parse(fields::text(&bytes)?, &["from", "to", "preview"], "")?;
     let (from, to): (Option<Wall>, Option<Wall>) = (object.take("from"), object.take("to"));
@@ -243,6 +248,9 @@ async fn backfill(app: &App, text: &str, params: &Params, request: Request) -> A
     let (Some(from), Some(to)) = (from, to) else {
         return Err(Problem::new(Code::Internal, "the range could not be read"));
     };
+    if !preview {
+        exec_token::may_fire(&app.service, &name, exec).await?;
+    }
     let backfilled = app.service.backfill_schedule(name, from, to, preview).await?;
     Ok(Json(FiredBody::from(backfilled)).into_response())
 }

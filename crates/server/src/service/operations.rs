@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, HashSet};
 use ganger_core::change::Idempotency;
 use ganger_core::filter::Filter;
 use ganger_core::job::{SpecError, State};
+use ganger_core::kind::runs_commands;
 use ganger_core::name::{Kind, QueueName};
 use ganger_core::operation::{Action, Operation, Target};
 use ganger_core::{JobId, OperationId, limits};
+use ganger_store::read::StoredJob;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -31,6 +33,8 @@ pub struct NewOperation {
     pub rate: u32,
     /// Why.
     pub reason: Option<String>,
+    /// Whether whoever asks for it may have commands run.
+    pub exec_allowed: bool,
     /// Names it, if its client gave a key: the same one again is the same operation.
     pub id: Option<OperationId>,
     /// What tells one request from another under the same key.
@@ -68,7 +72,8 @@ impl NewOperation {
             let most = limits::REMARK_BYTES;
             return Err(SpecError::new("reason", format!("is longer than {most} bytes")));
         }
-        Ok(NewOperation { action, target, rate, reason, id: None, fingerprint: String::new() })
+        let (id, fingerprint) = (None, String::new());
+        Ok(NewOperation { action, target, rate, reason, exec_allowed: false, id, fingerprint })
     }
 
     /// The key of its request, if there is one, names the operation.
@@ -196,14 +201,21 @@ impl Service {
         if let Target::Ids(ids) = &operation.target {
             let jobs = self.jobs_by_id(ids).await?;
             let states = operation.action.states();
-            jobs.iter().filter(|job| states.contains(&job.state)).for_each(|job| preview.count(job));
+            let meant = |job: &&StoredJob| states.contains(&job.state) && !is_left_alone(&operation, job);
+            jobs.iter().filter(meant).for_each(|job| preview.count(job));
             preview.skipped = ids.len() as u64 - preview.matched;
             preview.survey = Survey { examined: ids.len(), complete: true };
             return Ok(preview);
         }
         let Some(query) = operations::query(&operation, None, 0) else { return Ok(preview) };
-        preview.survey = self.survey(query, |job| preview.count(job)).await?;
-        Ok(preview)
+        let (mut counted, mut left_alone) = (std::mem::take(&mut preview), 0);
+        let count = |job: &StoredJob| match is_left_alone(&operation, job) {
+            true => left_alone += 1,
+            false => counted.count(job),
+        };
+        counted.survey = self.survey(query, count).await?;
+        counted.skipped = left_alone;
+        Ok(counted)
     }
 
     /// Every bulk operation that is remembered, the newest first.
@@ -256,9 +268,15 @@ impl Service {
         let id = new.id.unwrap_or_else(|| OperationId::from_uuid(self.0.ids.next(now).uuid()));
         let mut operation = Operation::new(id, new.action, target, new.rate, now);
         operation.reason = new.reason;
+        operation.exec_allowed = new.exec_allowed;
         operation.fingerprint = new.fingerprint;
         operation
     }
+}
+
+/// Whether a job runs a command that whoever asked for the operation may not have run again.
+fn is_left_alone(operation: &Operation, job: &StoredJob) -> bool {
+    operation.action == Action::Replay && !operation.exec_allowed && runs_commands(&job.spec.kind)
 }
 
 /// The same request came before, or another one under its key.

@@ -26,6 +26,7 @@ fn all_of(action: Action, rate: u32) -> NewOperation {
         target: NewTarget::Filter(text.into(), Filter::parse(text).unwrap()),
         rate,
         reason: None,
+        exec_allowed: false,
         id: None,
         fingerprint: String::new(),
     }
