@@ -2625,7 +2625,10 @@ export interface paths {
         post: {
             parameters: {
                 query?: never;
-                header?: never;
+                header?: {
+                    /** @description Needed for jobs of kind exec */
+                    "X-Ganger-Exec-Token"?: string | null;
+                };
                 path: {
                     id: string;
                 };
@@ -2640,6 +2643,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["JobBody"];
+                    };
+                };
+                /** @description Forbidden */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["ProblemBody"];
                     };
                 };
                 /** @description Conflict */
@@ -3671,6 +3683,8 @@ export interface paths {
                 header?: {
                     /** @description Same key and body: the same operation */
                     "Idempotency-Key"?: string | null;
+                    /** @description Without it a replay leaves jobs of kind exec alone */
+                    "X-Ganger-Exec-Token"?: string | null;
                 };
                 path?: never;
                 cookie?: never;
@@ -7544,7 +7558,7 @@ export interface components {
              * @description Jobs that were left alone.
              */
             skipped: number;
-            /** @description The same by reason: live, final, changed, gone, unique_key_held. */
+            /** @description The same by reason: live, final, changed, gone, unique_key_held, exec_not_allowed. */
             skipped_by: {
                 [key: string]: number;
             };
@@ -8366,6 +8380,8 @@ export interface components {
             created_at: string;
             /** @description By whom. */
             created_by: string;
+            /** @description Queues besides, into which it may only enqueue. */
+            enqueue?: string[];
             /**
              * Format: date-time
              * @description When it ends.
@@ -8396,6 +8412,11 @@ export interface components {
         };
         /** @description A token that is to be made. */
         TokenRequest: {
+            /**
+             * @description Queues besides, into which it may only enqueue: a worker's token enqueues into the queues that it serves.
+             * @default null
+             */
+            enqueue?: string[] | null;
             /** @default null */
             expires_in?: components["schemas"]["HumanDuration"] | null;
             /**

@@ -77,7 +77,7 @@ pub struct OperationBody {
     pub done: u64,
     /// Jobs that were left alone.
     pub skipped: u64,
-    /// The same by reason: live, final, changed, gone, unique_key_held.
+    /// The same by reason: live, final, changed, gone, unique_key_held, exec_not_allowed.
     pub skipped_by: BTreeMap<String, u64>,
 }
 

@@ -56,6 +56,7 @@ const WHY: Record<string, string> = {
   changed: "changed meanwhile",
   gone: "not there any more",
   unique_key_held: "another job holds the unique key",
+  exec_not_allowed: "commands, which need the exec token",
 };
 
 /** "3 were left alone: 2 ended already, 1 not there any more". Nothing, if none was. */

@@ -19,6 +19,7 @@ const REASON: Record<string, string> = {
   changed: "changed meanwhile",
   gone: "were gone",
   unique_key_held: "have a unique key that another job holds",
+  exec_not_allowed: "run commands, which needs the exec token",
 };
 
 /** Why jobs were left alone: "3 were over already, 1 was gone" with the most common first. */
