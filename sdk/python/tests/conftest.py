@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import pwd
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -162,6 +165,35 @@ def make_process(tmp_path: Path) -> Iterator[Callable[..., Process]]:
             one.signal(signal.SIGCONT)
             one.popen.kill()
         one.popen.wait()
+
+
+def program(name: str) -> str:
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    return str(versions[-1] / name) if versions else name
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    """A private PostgreSQL on a free port. Below /tmp: the user that it runs as must get there."""
+    folder, port = tempfile.mkdtemp(prefix="ganger-pg-"), free_port()
+    data, as_user = f"{folder}/data", []
+    if os.getuid() == 0:
+        # It refuses to run as root.
+        user = next(u for u in ("postgres", "nobody") if any(u == entry.pw_name for entry in pwd.getpwall()))
+        os.chown(folder, pwd.getpwnam(user).pw_uid, -1)
+        as_user = ["setpriv", f"--reuid={user}", "--clear-groups", "--"]
+    made = [program("initdb"), "-D", data, "-U", "ganger", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]
+    subprocess.run([*as_user, *made], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+    settings = ["-c", f"port={port}", "-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={folder}"]
+    command = [*as_user, program("postgres"), "-D", data, *settings, "-c", "fsync=off"]
+    with Path(folder, "log").open("wb") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
+    ready = [program("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
+    eventually("PostgreSQL is ready", lambda: subprocess.run(ready).returncode == 0)
+    yield f"postgres://ganger@127.0.0.1:{port}/postgres"
+    server.terminate()
+    server.wait()
+    shutil.rmtree(folder)
 
 
 @contextlib.contextmanager

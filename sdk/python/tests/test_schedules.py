@@ -9,12 +9,12 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from conftest import Server, eventually
 
-from ganger import AsyncClient, BadArguments, Client, Invalid, NewJob, NotFound, new_job
+from ganger import AsyncClient, BadArguments, Client, Invalid, NewJob, NotFound
 
 
 def test_a_schedule_is_made_seen_paused_run_and_deleted(client: Client) -> None:
     schedules = client.schedules
-    job = new_job("report", {"days": 1}, {"queue": "reports"})
+    job = NewJob("report", {"days": 1}, {"queue": "reports"})
     made = schedules.put("py-nightly", job, cron="30 2 * * *", time_zone="Europe/Berlin", jitter="30s")
     assert (made.name, made.kind, made.paused) == ("py-nightly", "report", False)
     assert made.next is not None and made.next > datetime.now(timezone.utc)

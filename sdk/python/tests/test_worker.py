@@ -397,3 +397,26 @@ def test_a_handler_closes_its_key_and_jobs_wait_for_others(server: Server, clien
         with pytest.raises(JobCancelled):
             throttled.options(depends_on=[dies]).enqueue_sync().wait(60)
         assert throttled.options(depends_on=[{"job": dies.id, "on_dead": "run"}]).enqueue_sync().wait(60) == 2
+
+
+def test_a_handler_sees_its_parents_and_the_fence_of_its_lease(server: Server, client: Client) -> None:
+    app = App(server.url)
+
+    @app.job("t.part")
+    def part(number: int, *, ctx: Context = Context.current) -> dict[str, object]:
+        return {"number": number, "fence": ctx.fence}
+
+    @app.job("t.whole")
+    def whole(*, ctx: Context = Context.current) -> list[int]:
+        return [parent.result["number"] for parent in ctx.parents()]
+
+    @app.job("t.whole.async")
+    async def whole_async(*, ctx: Context = Context.current) -> list[str]:
+        return [parent.state for parent in await ctx.parents_async()]
+
+    with working(app, server.url):
+        parts = [part.enqueue_sync(number) for number in range(3)]
+        assert whole.options(depends_on=parts).enqueue_sync().wait(30) == [0, 1, 2]
+        assert whole_async.options(depends_on=parts[:1]).enqueue_sync().wait(30) == ["succeeded"]
+        assert whole.enqueue_sync().wait(30) == []
+    assert parts[0].wait()["fence"] == client.attempts(parts[0].id)[0].fence

@@ -36,7 +36,6 @@ from .model import (
     Receipt,
     Refused,
     RetryPolicy,
-    new_job,
 )
 from .outcome import Cancelled, EffectRefused, Fatal, RetryAfter, Snooze, Throttled
 from .schedules import AsyncSchedules, Occurrence, Schedule, ScheduleOptions, Schedules
@@ -92,5 +91,4 @@ __all__ = [
     "Worker",
     "__version__",
     "current_context",
-    "new_job",
 ]

@@ -58,11 +58,14 @@ class JobDefinition(Generic[P, C, R]):
 
     async def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> AsyncHandle[R]:
         """Submits it. When it returns, the job is on disk. Raises BadArguments if the arguments do not fit."""
-        return await self._app._enqueue_async(self.new(*args, **kwargs))
+        client = self._app.async_client
+        receipt = await client._submit(self.new(*args, **kwargs), None)
+        return AsyncHandle(client, receipt, self._handler.arguments.result)
 
     def enqueue_sync(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
         """The same, for programs without an event loop."""
-        return self._app._enqueue(self.new(*args, **kwargs))
+        client = self._app.client
+        return Handle(client, client._submit(self.new(*args, **kwargs), None), self._handler.arguments.result)
 
     def options(self, **options: Unpack[JobOptions]) -> JobDefinition[P, C, R]:
         """The same job with other options: ``send.options(delay="5m").enqueue("ada@example.com")``."""
@@ -143,7 +146,9 @@ class App:
 
     @property
     def client(self) -> Client:
-        """The client through which :meth:`JobDefinition.enqueue_sync` submits."""
+        """The client through which :meth:`JobDefinition.enqueue_sync` submits; in a test, that of the harness."""
+        if self._harness is not None:
+            return self._harness.client
         with self._lock:
             if self._client is None:
                 self._client = Client(self._url, self._token)
@@ -152,6 +157,8 @@ class App:
     @property
     def async_client(self) -> AsyncClient:
         """The client of this event loop, through which :meth:`JobDefinition.enqueue` submits."""
+        if self._harness is not None:
+            return self._harness.async_client
         loop = asyncio.get_running_loop()
         with self._lock:
             client = self._async_clients.get(loop)
@@ -184,16 +191,6 @@ class App:
         from .testing import Harness
 
         return Harness(self)
-
-    def _enqueue(self, job: NewJob) -> Handle[Any]:
-        if self._harness is not None:
-            return self._harness._handle(job)
-        return self.client.enqueue(job)
-
-    async def _enqueue_async(self, job: NewJob) -> AsyncHandle[Any]:
-        if self._harness is not None:
-            return self._harness._async_handle(job)
-        return await self.async_client.enqueue(job)
 
 
 def _check_options(kind: str, options: JobOptions) -> None:

@@ -14,7 +14,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from . import jsontext, limits
+from . import jsontext
 from .context import Context
 from .errors import BadArguments
 from .fitting import fit
@@ -45,20 +45,21 @@ class Arguments:
             raise TypeError(f"{self._name} is raw and has {len(parameters)} parameters beside ctx; it needs one")
         self._signature = inspect.Signature(parameters)
 
-    def payload(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-        """The payload of a call, as JSON text. Raises BadArguments."""
+    def payload(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The payload of a call. Raises BadArguments."""
         try:
             bound = self._signature.bind(*args, **kwargs)
             given = self._checked(bound.arguments)
-            text = jsontext.encode(next(iter(given.values()), None) if self._raw else given)
         except TypeError as error:
             raise BadArguments(f"cannot enqueue {self._name}: {error}") from None
-        size = len(text.encode("utf-8"))
-        if size > limits.PAYLOAD_BYTES:
-            raise BadArguments(
-                f"cannot enqueue {self._name}: the payload has {size} bytes, the limit is {limits.PAYLOAD_BYTES}"
-            )
-        return text
+        return next(iter(given.values()), None) if self._raw else given
+
+    def result(self, value: Any) -> Any:
+        """A result as the function's annotation says, or as JSON says where that does not fit."""
+        try:
+            return fit(self._hints.get("return", Any), value, "result")
+        except TypeError:
+            return value
 
     def call(self, payload: str, context: Context) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of the call that a payload asks for. Raises Fatal: it does not get better by trying."""

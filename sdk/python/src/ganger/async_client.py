@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any, Generic, TypeVar
 
 import httpx
@@ -12,7 +12,7 @@ from typing_extensions import Unpack
 
 from . import calls
 from .calls import Call, identity
-from .errors import Conflict
+from .errors import Conflict, NotFound
 from .model import (
     AttemptRecord,
     BatchItem,
@@ -35,8 +35,9 @@ R = TypeVar("R")
 class AsyncHandle(Generic[R]):
     """A job that was enqueued, and the way to its result."""
 
-    def __init__(self, client: AsyncClient, receipt: Receipt) -> None:
+    def __init__(self, client: AsyncClient, receipt: Receipt, read: Callable[[Any], R] | None = None) -> None:
         self._client = client
+        self._read = read
         #: Its id.
         self.id = receipt.id
         #: The unique key was held: this is the job that holds it, and nothing new exists.
@@ -44,8 +45,8 @@ class AsyncHandle(Generic[R]):
 
     async def wait(self, timeout: float | None = None) -> R:
         """What the handler returned. Raises JobDead, JobCancelled or WaitTimeout."""
-        result: R = await self._client.result(self.id, timeout)
-        return result
+        result = await self._client.result(self.id, timeout)
+        return result if self._read is None else self._read(result)
 
     async def get(self) -> Job:
         """The job as it is now."""
@@ -83,7 +84,7 @@ class AsyncClient:
     ) -> AsyncHandle[Any]:
         """Submits a job. When it returns, the job is on disk."""
         job = submission(kind, payload, options)
-        return AsyncHandle(self, await self._ask(calls.enqueue(job, idempotency_key)))
+        return AsyncHandle(self, await self._submit(job, idempotency_key))
 
     async def enqueue_batch(
         self, jobs: Iterable[NewJob], *, atomic: bool = False, idempotency_key: str | None = None
@@ -119,6 +120,21 @@ class AsyncClient:
     async def attempts(self, job: str | Job | Receipt) -> list[AttemptRecord]:
         """Every recorded attempt of a job, first to last."""
         return await self._ask(calls.attempts(identity(job)))
+
+    async def parents(self, job: str | Job | Receipt) -> list[Job]:
+        """The jobs that a job waits for, or waited for, oldest first: one request for each."""
+        found: list[Job] = []
+        cursor = ""
+        # Bounded: a job has at most a thousand parents.
+        while True:
+            page, cursor = await self._ask(calls.parents(identity(job), cursor))
+            for related in page:
+                try:
+                    found.append(await self.get(related["id"]))
+                except NotFound:
+                    found.append(calls.removed(related))
+            if not cursor:
+                return found
 
     async def logs(self, job: str | Job | Receipt, attempt: int | None = None) -> str:
         """What an attempt logged; the last or present one if not said."""
@@ -167,6 +183,9 @@ class AsyncClient:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    async def _submit(self, job: NewJob, key: str | None) -> Receipt:
+        return await self._ask(calls.enqueue(job, key))
 
     async def _verb(self, job: str, name: str) -> Job:
         call = calls.verb(job, name)

@@ -99,6 +99,17 @@ def attempts(job: str) -> Call[list[AttemptRecord]]:
     return Call("GET", _path(job) + "/attempts", _attempts)
 
 
+def parents(job: str, cursor: str) -> Call[tuple[list[Mapping[str, Any]], str]]:
+    """Reads one page of the jobs that a job waits for: their ids, and how they ended."""
+    query = [("cursor", cursor)] if cursor else []
+    return Call("GET", _path(job) + "/parents", _related, query=query)
+
+
+def removed(related: Mapping[str, Any]) -> Job:
+    """A parent that is not kept any more: what its child still knows of it."""
+    return Job.of({"kind": "", "queue": "", "state": related.get("settled") or "dead", **related})
+
+
 def logs(job: str, attempt: int | None) -> Call[str]:
     """Reads what an attempt logged."""
     query = [] if attempt is None else [("attempt", str(attempt))]
@@ -193,6 +204,11 @@ def _page(body: bytes) -> Page:
     fields = json.loads(body)
     jobs = [Job.of(item) for item in fields["items"]]
     return Page(jobs, fields.get("next_cursor"), bool(fields.get("scan", {}).get("complete", True)))
+
+
+def _related(body: bytes) -> tuple[list[Mapping[str, Any]], str]:
+    fields = json.loads(body)
+    return fields["items"], fields.get("next_cursor") or ""
 
 
 def _attempts(body: bytes) -> list[AttemptRecord]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 import httpx
@@ -12,7 +12,7 @@ from typing_extensions import Unpack
 
 from . import calls
 from .calls import Call, identity
-from .errors import Conflict
+from .errors import Conflict, NotFound
 from .model import (
     AttemptRecord,
     BatchItem,
@@ -35,8 +35,9 @@ R = TypeVar("R")
 class Handle(Generic[R]):
     """A job that was enqueued, and the way to its result."""
 
-    def __init__(self, client: Client, receipt: Receipt) -> None:
+    def __init__(self, client: Client, receipt: Receipt, read: Callable[[Any], R] | None = None) -> None:
         self._client = client
+        self._read = read
         #: Its id.
         self.id = receipt.id
         #: The unique key was held: this is the job that holds it, and nothing new exists.
@@ -44,8 +45,8 @@ class Handle(Generic[R]):
 
     def wait(self, timeout: float | None = None) -> R:
         """What the handler returned. Raises JobDead, JobCancelled or WaitTimeout."""
-        result: R = self._client.result(self.id, timeout)
-        return result
+        result = self._client.result(self.id, timeout)
+        return result if self._read is None else self._read(result)
 
     def get(self) -> Job:
         """The job as it is now."""
@@ -84,7 +85,7 @@ class Client:
     ) -> Handle[Any]:
         """Submits a job. When it returns, the job is on disk."""
         job = submission(kind, payload, options)
-        return Handle(self, self._ask(calls.enqueue(job, idempotency_key)))
+        return Handle(self, self._submit(job, idempotency_key))
 
     def enqueue_batch(
         self, jobs: Iterable[NewJob], *, atomic: bool = False, idempotency_key: str | None = None
@@ -120,6 +121,21 @@ class Client:
     def attempts(self, job: str | Job | Receipt) -> list[AttemptRecord]:
         """Every recorded attempt of a job, first to last."""
         return self._ask(calls.attempts(identity(job)))
+
+    def parents(self, job: str | Job | Receipt) -> list[Job]:
+        """The jobs that a job waits for, or waited for, oldest first: one request for each."""
+        found: list[Job] = []
+        cursor = ""
+        # Bounded: a job has at most a thousand parents.
+        while True:
+            page, cursor = self._ask(calls.parents(identity(job), cursor))
+            for related in page:
+                try:
+                    found.append(self.get(related["id"]))
+                except NotFound:
+                    found.append(calls.removed(related))
+            if not cursor:
+                return found
 
     def logs(self, job: str | Job | Receipt, attempt: int | None = None) -> str:
         """What an attempt logged; the last or present one if not said."""
@@ -167,6 +183,9 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _submit(self, job: NewJob, key: str | None) -> Receipt:
+        return self._ask(calls.enqueue(job, key))
 
     def _verb(self, job: str, name: str) -> Job:
         call = calls.verb(job, name)

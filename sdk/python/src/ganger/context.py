@@ -12,10 +12,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from . import limits
 from .outcome import Cancelled, EffectRefused
+
+if TYPE_CHECKING:
+    from .model import Job
 
 _log = logging.getLogger("ganger.job")
 
@@ -46,6 +49,8 @@ class Attempt:
     waited: float = 0.0
     #: A schedule made the job.
     occurrence: bool = False
+    #: Proof of its lease.
+    fence: str = "0.0.0000000000000000"
 
 
 @dataclass
@@ -74,6 +79,7 @@ class Context:
         attempt: Attempt,
         bell: Callable[[], None] | None = None,
         ask_mark: Callable[[bool], None] | None = None,
+        find_parents: Callable[[], list[Job]] | None = None,
     ) -> None:
         self._attempt = attempt
         self._attached = bell is not None
@@ -84,6 +90,7 @@ class Context:
         self._lock = threading.Lock()
         self._words = _Words()
         self._ask_mark = ask_mark
+        self._find_parents = find_parents
         # Whether the mark stands, once that is answered.
         self._mark: concurrent.futures.Future[bool | None] | None = None
 
@@ -116,6 +123,11 @@ class Context:
     def threads(self) -> int:
         """Threads granted to this attempt; perhaps fewer than the job asked for."""
         return self._attempt.threads
+
+    @property
+    def fence(self) -> str:
+        """Proof of this attempt's lease, for ``ganger.complete`` in SQL and for fencing effects elsewhere."""
+        return self._attempt.fence
 
     @property
     def traceparent(self) -> str | None:
@@ -159,6 +171,17 @@ class Context:
         """Sleeps in a sync handler; raises :class:`Cancelled` as soon as it is told to stop."""
         self._stop.wait(seconds)
         self.check()
+
+    def parents(self) -> list[Job]:
+        """The jobs that this one waited for, oldest first, each with its result: one request for each.
+
+        For sync handlers. One that is not kept any more has only its id and its state.
+        """
+        return [] if self._find_parents is None else self._find_parents()
+
+    async def parents_async(self) -> list[Job]:
+        """:meth:`parents` for async handlers."""
+        return await asyncio.to_thread(self.parents)
 
     def mark_effect(self) -> None:
         """Says, in a sync handler, that it is about to do what can neither be undone nor repeated.

@@ -1,18 +1,26 @@
 """Whether a JSON value fits an annotation, as far as annotations of simple types can tell.
 
-Checked are None, bool, int, float, str, Literal, unions, lists, tuples, dicts and what is made of them. Whatever
-else an annotation says is the handler's business.
+Checked are None, bool, int, float, str, Literal, unions, lists, tuples, dicts and what is made of them. Types that
+have a form in JSON (see `jsontext.py`) are made from it. Whatever else an annotation says is the handler's business.
 """
 
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
+import re
 import sys
 import typing
 from collections.abc import Callable
-from typing import Any, Union
+from datetime import date, datetime, time
+from decimal import Decimal, InvalidOperation
+from enum import Enum
+from typing import Any, NamedTuple, Union
+from uuid import UUID
 
 import typing_extensions
+
+from .jsontext import is_model
 
 _UNIONS: tuple[Any, ...] = (Union,)
 if sys.version_info >= (3, 10):
@@ -27,14 +35,14 @@ _DICTS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 class Misfit(TypeError):
     """A value that does not fit."""
 
-    def __init__(self, place: str, expected: str, value: Any) -> None:
+    def __init__(self, place: str, expected: str, value: Any, why: str = "") -> None:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else shown[:57] + "…"
-        super().__init__(f"`{place}` must be {expected}, not {shown}")
+        super().__init__(f"`{place}` must be {expected}, not {shown}" + (f": {why}" if why else ""))
 
 
 def fit(annotation: Any, value: Any, place: str) -> Any:
-    """The value, with lists made tuples where the annotation says so. Raises Misfit."""
+    """The value, as what the annotation says: lists made tuples, texts made dates, and so on. Raises Misfit."""
     annotation = _plain(annotation)
     simple = _SIMPLE.get(annotation) if isinstance(annotation, collections.abc.Hashable) else None
     if simple is not None:
@@ -55,7 +63,70 @@ def fit(annotation: Any, value: Any, place: str) -> Any:
         return _list(arguments, value, place)
     if origin in _DICTS or annotation is dict or typing_extensions.is_typeddict(annotation):
         return _dict(arguments, value, place)
-    return value
+    return _made(annotation, value, place) if isinstance(annotation, type) else value
+
+
+def _made(kind: type, value: Any, place: str) -> Any:
+    """A value of a type that has a form in JSON; other types are not checked."""
+    form = next((form for form in _FORMS if form.kind is kind), None)
+    if form is None and not (dataclasses.is_dataclass(kind) or issubclass(kind, Enum) or is_model(kind)):
+        return value
+    # A datetime is a date to Python, but not in its form.
+    if isinstance(value, kind) and not (kind is date and isinstance(value, datetime)):
+        return value
+    try:
+        if form is not None:
+            return form.read(value, place)
+        if dataclasses.is_dataclass(kind):
+            return _dataclass(kind, value, place)
+        return kind(value) if issubclass(kind, Enum) else kind.model_validate(value)  # type: ignore[attr-defined]
+    except (ValueError, InvalidOperation) as error:
+        # What pydantic says has a line for each field.
+        raise Misfit(place, f"a {kind.__name__}", value, str(error).replace("\n", " ")) from None
+
+
+def _dataclass(kind: type, value: Any, place: str) -> Any:
+    if not isinstance(value, dict):
+        raise Misfit(place, f"an object for {kind.__name__}", value)
+    hints = typing.get_type_hints(kind)
+    known = {field.name: field for field in dataclasses.fields(kind) if field.init}
+    for name in value:
+        if name not in known:
+            raise Misfit(f"{place}.{name}", f"left out: {kind.__name__} has no such field", value[name])
+    for name, field in known.items():
+        no_default = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if no_default and name not in value:
+            raise Misfit(f"{place}.{name}", "given", None)
+    return kind(**{name: fit(hints.get(name, Any), item, f"{place}.{name}") for name, item in value.items()})
+
+
+def _datetime(text: str) -> datetime:
+    # Before Python 3.11 neither a `Z` nor other than three or six digits of a second were read.
+    zoned = text[:-1] + "+00:00" if text[-1:] in ("Z", "z") else text
+    return datetime.fromisoformat(re.sub(r"\.(\d+)", lambda found: "." + found[1][:6].ljust(6, "0"), zoned))
+
+
+class _Form(NamedTuple):
+    """A type whose form is a text."""
+
+    kind: type
+    name: str
+    make: Callable[[str], Any]
+
+    def read(self, value: Any, place: str) -> Any:
+        is_number = _is_int(value) or isinstance(value, float)
+        if not (isinstance(value, str) or (is_number and self.kind is Decimal)):
+            raise Misfit(place, self.name, value)
+        return self.make(str(value))
+
+
+_FORMS = (
+    _Form(datetime, "a moment such as '2026-03-01T09:30:00Z'", _datetime),
+    _Form(date, "a date such as '2026-03-01'", date.fromisoformat),
+    _Form(time, "a time such as '09:30:00'", time.fromisoformat),
+    _Form(UUID, "a UUID", UUID),
+    _Form(Decimal, "a number, or its digits as a text", Decimal),
+)
 
 
 def _plain(annotation: Any) -> Any:

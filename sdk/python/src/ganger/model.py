@@ -78,7 +78,7 @@ class JobOptions(TypedDict, total=False):
     max_lost: int
     #: At most one live job of its kind has this key.
     unique_key: str
-    #: How long the unique key is held after success.
+    #: How long the unique key is held after success; ``"forever"`` for good.
     unique_for: Duration
     #: Jobs of its queue with the same key share the limits of the queue's keys, and wait while the key is closed.
     concurrency_key: str
@@ -102,30 +102,37 @@ _MOMENTS = ("run_at", "expires_at")
 
 @dataclass(frozen=True)
 class NewJob:
-    """A job to be: its kind, its payload as JSON text, its options."""
+    """A job that is not enqueued yet: ``NewJob("report", {"days": 7}, {"queue": "reports"})``.
+
+    The payload is any value that JSON can carry, or that has a form in it: a text is a text, not JSON. Raises
+    BadArguments where it is made, if kind, payload or options cannot be.
+    """
 
     kind: str
-    payload: str = "null"
+    payload: Any = None
     options: JobOptions = field(default_factory=JobOptions)
+    #: The payload as it travels.
+    payload_text: str = field(init=False, repr=False, compare=False, default="null")
+
+    def __post_init__(self) -> None:
+        check_name("kind", self.kind)
+        try:
+            text = jsontext.encode(self.payload)
+            wire_options(self.options)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise BadArguments(f"cannot enqueue {self.kind}: {error}") from None
+        size = len(text.encode("utf-8"))
+        if size > limits.PAYLOAD_BYTES:
+            raise BadArguments(
+                f"cannot enqueue {self.kind}: the payload has {size} bytes, the limit is {limits.PAYLOAD_BYTES}"
+            )
+        # Frozen, but not yet finished.
+        object.__setattr__(self, "payload_text", text)
 
     def text(self) -> str:
-        """The job as the server reads it. The payload travels byte for byte."""
+        """The job as the server reads it."""
         fields = {"kind": self.kind, **wire_options(self.options)}
-        return jsontext.encode(fields)[:-1] + ',"payload":' + self.payload + "}"
-
-
-def new_job(kind: str, payload: Any, options: JobOptions) -> NewJob:
-    """A job with any payload that JSON can carry. Raises BadArguments."""
-    check_name("kind", kind)
-    try:
-        text = jsontext.encode(payload)
-        wire_options(options)
-    except (TypeError, ValueError) as error:
-        raise BadArguments(f"cannot enqueue {kind}: {error}") from None
-    size = len(text.encode("utf-8"))
-    if size > limits.PAYLOAD_BYTES:
-        raise BadArguments(f"cannot enqueue {kind}: the payload has {size} bytes, the limit is {limits.PAYLOAD_BYTES}")
-    return NewJob(kind, text, options)
+        return jsontext.encode(fields)[:-1] + ',"payload":' + self.payload_text + "}"
 
 
 def check_name(what: str, name: str) -> None:
@@ -144,8 +151,8 @@ def wire_options(options: Mapping[str, Any]) -> dict[str, Any]:
             raise TypeError(f"there is no option `{name}`; known are {', '.join(JobOptions.__annotations__)}")
         if value is None:
             continue
-        if name == "timeout" and value == "none":
-            wire[name] = "none"
+        if (name, value) in (("timeout", "none"), ("unique_for", "forever")):
+            wire[name] = value
         elif name in _DURATIONS:
             wire[name] = seconds(value)
         elif name in _MOMENTS:
@@ -161,6 +168,14 @@ def wire_options(options: Mapping[str, Any]) -> dict[str, Any]:
     if "queue" in wire:
         check_name("queue", wire["queue"])
     return wire
+
+
+def named_parents(options: JobOptions) -> list[tuple[str, str]]:
+    """The jobs that it names in `depends_on`, each with what to do if it does not succeed."""
+    wire = [_parent(each) for each in options.get("depends_on", ())]
+    return [
+        (each, "cancel") if isinstance(each, str) else (each["job"], each.get("on_dead", "cancel")) for each in wire
+    ]
 
 
 def _parent(parent: str | HasId | Parent) -> Any:

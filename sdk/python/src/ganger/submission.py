@@ -8,7 +8,7 @@ from typing import Any
 from . import tracing
 from .context import current_context
 from .errors import BadArguments, JobCancelled, JobDead, WaitTimeout
-from .model import Job, JobOptions, NewJob, new_job
+from .model import Job, JobOptions, NewJob
 
 
 def submission(kind: str | NewJob, payload: Any, options: JobOptions) -> NewJob:
@@ -17,7 +17,7 @@ def submission(kind: str | NewJob, payload: Any, options: JobOptions) -> NewJob:
         if payload is not None or options:
             raise BadArguments("a NewJob has its payload and options already")
         return kind
-    return new_job(kind, payload, traced(options))
+    return NewJob(kind, payload, traced(options))
 
 
 def traced(options: JobOptions) -> JobOptions:

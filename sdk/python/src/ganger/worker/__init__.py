@@ -9,15 +9,17 @@ import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Iterable, Mapping
 
 from typing_extensions import Literal
 
 from .. import limits
+from ..client import Client
 from ..durations import Duration, seconds
 from ..errors import BadArguments
 from ..handler import Handler
-from ..model import check_name
+from ..model import Job, check_name
 from ..tries import named_servers, token
 from ..version import __version__
 from .addresses import Addresses
@@ -66,6 +68,9 @@ class Worker:
         self._on_lapse = OnLapse(on_lapse)
         self._cancel_grace, self._drain_grace = seconds(cancel_grace), seconds(drain_grace)
         self._driver: Driver | None = None
+        #: For what handlers ask of the server; made when the first one does.
+        self._client: Client | None = None
+        self._client_lock = threading.Lock()
         self._introduced = False
         self._signalled = False
         self._check()
@@ -99,6 +104,8 @@ class Worker:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+            if self._client is not None:
+                self._client.close()
 
     def run_sync(self) -> Finish:
         """Runs on an event loop of its own, and obeys SIGTERM and SIGINT."""
@@ -145,8 +152,15 @@ class Worker:
             loop=loop,
             cancel_grace=self._cancel_grace,
             drain_grace=self._drain_grace,
+            find_parents=self._find_parents,
             on_connected=self._introduce,
         )
+
+    def _find_parents(self, job: str) -> list[Job]:
+        with self._client_lock:
+            if self._client is None:
+                self._client = Client(",".join(self._urls), self._token)
+        return self._client.parents(job)
 
     def _introduce(self, url: str, worker: str) -> None:
         queues = " ".join(self._queues) or "all"

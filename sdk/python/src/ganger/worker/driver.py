@@ -28,6 +28,7 @@ from functools import partial
 
 from ..context import Attempt, Context
 from ..handler import Handler
+from ..model import Job
 from ..outcome import Failed, Report
 from .addresses import Addresses
 from .connection import Connection
@@ -75,6 +76,8 @@ class Setup:
     loop: asyncio.AbstractEventLoop
     cancel_grace: float
     drain_grace: float
+    #: Asks the server for the jobs that a job waited for.
+    find_parents: Callable[[str], list[Job]]
     #: Told once for each connection: the address and the worker's id.
     on_connected: Callable[[str, str], None]
 
@@ -238,9 +241,11 @@ class Driver:
             tracestate=work.tracestate,
             waited=work.waited + now - since,
             occurrence=work.occurrence,
+            fence=str(work.fence),
         )
         self._started[work.fence] = now
-        context = Context(attempt, self._ring, partial(self._ask_mark, work.fence))
+        find_parents = partial(self._setup.find_parents, attempt.job_id)
+        context = Context(attempt, self._ring, partial(self._ask_mark, work.fence), find_parents)
         self._running.begin(now, Live(work, context, handler, granted))
 
     def _post_ended(self, fence: Fence, report: Report) -> None:

@@ -26,6 +26,10 @@ class Fence(NamedTuple):
     term: Term
     seq: int
 
+    def __str__(self) -> str:
+        """As the server writes it: ``number.sequence.id``, the last in hexadecimal."""
+        return f"{self.term.number}.{self.seq}.{self.term.id:016x}"
+
 
 class Why(Enum):
     """Why a handler is told to stop."""
