@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import threading
 import weakref
@@ -13,14 +14,16 @@ from typing_extensions import ParamSpec, Protocol, TypedDict, Unpack
 
 from .async_client import AsyncClient, AsyncHandle
 from .client import Client, Handle
+from .context import Context
 from .errors import BadArguments
-from .handler import Handler
+from .handler import Around, Handler
 from .model import JobOptions, NewJob, check_name, wire_options
+from .schedules import Schedule, ScheduleOptions, check_schedule
 from .submission import traced
-from .worker import Worker
+from .worker import Hook, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from typing_extensions import Literal
 
@@ -32,6 +35,9 @@ P = ParamSpec("P")
 C = TypeVar("C")
 #: What the job results in.
 R = TypeVar("R")
+#: A job that is declared.
+D = TypeVar("D")
+H = TypeVar("H", bound=Hook)
 
 
 class JobDefinition(Generic[P, C, R]):
@@ -106,6 +112,8 @@ class WorkerOptions(TypedDict, total=False):
     cancel_grace: Duration
     #: How long handlers have to finish when the worker drains.
     drain_grace: Duration
+    #: Where its own HTTP server listens: ``127.0.0.1:9100``.
+    health: str
 
 
 class App:
@@ -120,6 +128,10 @@ class App:
             weakref.WeakKeyDictionary()
         )
         self._harness: Harness | None = None
+        self._around: list[Around] = []
+        self._on_start: list[Hook] = []
+        self._on_stop: list[Hook] = []
+        self._schedules: dict[str, tuple[NewJob, ScheduleOptions]] = {}
 
     def job(self, kind: str | None = None, *, raw: bool = False, **options: Unpack[JobOptions]) -> _Decorator:
         """Declares a job: ``@app.job("email.send", queue="mail", max_attempts=8, timeout="30s")``.
@@ -134,10 +146,53 @@ class App:
             _check_options(name, options)
             if name in self._handlers:
                 raise BadArguments(f"there is a job of kind {name!r} already")
-            handler = self._handlers[name] = Handler(name, function, raw)
+            handler = self._handlers[name] = Handler(name, function, raw, self._around)
             return JobDefinition(self, handler, options)
 
         return cast(_Decorator, declare)
+
+    def schedule(
+        self, name: str, *, arguments: Mapping[str, Any] | None = None, **options: Unpack[ScheduleOptions]
+    ) -> Callable[[D], D]:
+        """Declares a schedule for a job: ``@app.schedule("nightly", cron="30 2 * * *")`` above ``@app.job(…)``.
+
+        Its jobs get these arguments. Declaring changes nothing on a server: :meth:`put_schedules` does, or
+        ``python -m ganger schedules module:app``.
+        """
+
+        def declare(job: D) -> D:
+            if not isinstance(job, JobDefinition):
+                raise TypeError(f"schedule {name}: write @app.schedule above @app.job, not below it")
+            if name in self._schedules:
+                raise BadArguments(f"there is a schedule {name!r} already")
+            check_schedule(name, options)
+            self._schedules[name] = (job.new(**dict(arguments or {})), options)
+            return job
+
+        return declare
+
+    def put_schedules(self) -> list[Schedule]:
+        """Makes or replaces the schedules that were declared. The same again changes nothing."""
+        return [self.client.schedules.put(name, job, **options) for name, (job, options) in self._schedules.items()]
+
+    def around(self, function: Callable[[Context], Iterator[None]]) -> Callable[[Context], Iterator[None]]:
+        """Declares what is done around every attempt: a generator that gets the context, and yields once.
+
+        It runs where the handler runs, in its thread or on the event loop. An exception of the handler is raised
+        where it yields.
+        """
+        self._around.append(contextlib.contextmanager(function))
+        return function
+
+    def on_start(self, function: H) -> H:
+        """Declares what a worker calls before it takes jobs. It may be async, and runs on the worker's event loop."""
+        self._on_start.append(function)
+        return function
+
+    def on_stop(self, function: H) -> H:
+        """Declares what a worker calls when it has ended, also if it was cancelled."""
+        self._on_stop.append(function)
+        return function
 
     @property
     def kinds(self) -> list[str]:
@@ -184,7 +239,8 @@ class App:
         """A worker for its jobs: ``await app.worker(threads=8).run()``."""
         if self._url is not None:
             options.setdefault("url", self._url)
-        return Worker(self._handlers, access_token=self._token, **options)
+        hooks = {"on_start": self._on_start, "on_stop": self._on_stop}
+        return Worker(self._handlers, access_token=self._token, **hooks, **options)
 
     def test(self) -> Harness:
         """Runs jobs in memory, without a server: ``with app.test() as jobs: …``."""

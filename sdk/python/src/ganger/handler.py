@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import jsontext, outcome, tracing
@@ -13,15 +14,22 @@ from .arguments import Arguments
 from .context import Context, running
 from .outcome import Failed, FailedForGood, Fatal, Report, RetryAfter, Snooze, Throttled, WasCancelled
 
+#: What is entered around each attempt.
+Around = Callable[[Context], contextlib.AbstractContextManager[Any]]
+
 
 class Handler:
     """The function of a kind."""
 
-    def __init__(self, kind: str, function: Callable[..., Any], raw: bool = False) -> None:
+    def __init__(
+        self, kind: str, function: Callable[..., Any], raw: bool = False, around: Sequence[Around] = ()
+    ) -> None:
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError(f"the handler of {kind} is a generator; a handler returns its result")
         self.kind = kind
         self.function = function
+        # The app's own list: what is added to it later counts too.
+        self._around = around
         self.arguments = Arguments(function, raw)
         #: Whether it runs on the event loop; otherwise it runs in a thread.
         self.is_async = inspect.iscoroutinefunction(function)
@@ -30,7 +38,8 @@ class Handler:
         """Runs one attempt in this thread. Never raises."""
         with tracing.processing(context._attempt) as span:
             try:
-                with running(context):
+                returned = None
+                with running(context), self._hooks(context):
                     args, kwargs = self.arguments.call(payload, context)
                     returned = self.function(*args, **kwargs)
                 report = _returned(returned)
@@ -39,11 +48,19 @@ class Handler:
             span.ended(report, context.cancel_reason)
         return report
 
+    @contextlib.contextmanager
+    def _hooks(self, context: Context) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            for around in self._around:
+                stack.enter_context(around(context))
+            yield
+
     async def run_async(self, payload: str, context: Context) -> Report:
         """Runs one attempt on this loop. Raises only if it is cancelled before it begins."""
         with tracing.processing(context._attempt) as span:
             try:
-                with running(context):
+                returned = None
+                with running(context), self._hooks(context):
                     args, kwargs = self.arguments.call(payload, context)
                     returned = await self.function(*args, **kwargs)
                 report = _returned(returned)

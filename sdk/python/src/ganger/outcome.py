@@ -146,3 +146,14 @@ def _words(error: BaseException) -> str:
         return str(error)
     except Exception as worse:
         return f"its text cannot be had: {type(worse).__name__}"
+
+
+def outcome_name(report: Report) -> str:
+    """The outcome that the server records for it."""
+    if isinstance(report, Ok):
+        return "ok"
+    if isinstance(report, (Failed, FailedForGood, Later)):
+        return "error"
+    if isinstance(report, TimedOut):
+        return "timeout"
+    return "cancelled" if isinstance(report, WasCancelled) else "released"

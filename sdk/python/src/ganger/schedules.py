@@ -215,14 +215,19 @@ def _path(name: str) -> str:
     return f"/v1/schedules/{name}"
 
 
-def _put(name: str, job: NewJob, options: ScheduleOptions) -> Call[Schedule]:
-    path = _path(name)
+def check_schedule(name: str, options: ScheduleOptions) -> str:
+    """Raises BadArguments for a schedule that cannot be. Its options as JSON."""
+    check_name("schedule", name)
     if sum(options.get(when) is not None for when in ("cron", "every", "at")) != 1:
         raise BadArguments(f"schedule {name} needs one of cron, every and at")
     try:
-        fields = jsontext.encode(_wire(options))
+        return jsontext.encode(_wire(options))
     except (TypeError, ValueError) as error:
         raise BadArguments(f"cannot set schedule {name}: {error}") from None
+
+
+def _put(name: str, job: NewJob, options: ScheduleOptions) -> Call[Schedule]:
+    path, fields = _path(name), check_schedule(name, options)
     # The payload of the job travels byte for byte.
     body = f'{fields[:-1]},"job":{job.text()}}}'
     return Call("PUT", path, _schedule, body=body.encode("utf-8"))

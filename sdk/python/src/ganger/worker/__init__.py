@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import inspect
 import logging
 import os
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from typing_extensions import Literal
 
@@ -24,6 +26,7 @@ from ..tries import named_servers, token
 from ..version import __version__
 from .addresses import Addresses
 from .driver import Driver, Finish, Setup
+from .health import Health
 from .messages import WorkerInfo, fresh_session
 from .session import OnLapse, Session
 
@@ -33,6 +36,8 @@ _log = logging.getLogger("ganger.worker")
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 #: Exit code of a worker that left work unfinished: partial failure, as of the `ganger` binary.
 UNFINISHED = 8
+#: Called when a worker begins or ends; it may be async.
+Hook = Callable[[], Any]
 
 
 class Worker:
@@ -56,6 +61,9 @@ class Worker:
         on_lapse: Literal["cancel", "continue"] = "cancel",
         cancel_grace: Duration = 10,
         drain_grace: Duration = 30,
+        health: str | None = None,
+        on_start: Sequence[Hook] = (),
+        on_stop: Sequence[Hook] = (),
     ) -> None:
         self._handlers = dict(handlers)
         self._urls = named_servers(url)
@@ -67,6 +75,8 @@ class Worker:
         self._ttl = seconds(ttl)
         self._on_lapse = OnLapse(on_lapse)
         self._cancel_grace, self._drain_grace = seconds(cancel_grace), seconds(drain_grace)
+        self._health = health
+        self._on_start, self._on_stop = on_start, on_stop
         self._driver: Driver | None = None
         #: For what handlers ask of the server; made when the first one does.
         self._client: Client | None = None
@@ -84,7 +94,9 @@ class Worker:
         """
         if self._driver is not None:
             raise RuntimeError("this worker runs already; each one runs once")
-        self._driver = Driver(self._setup(asyncio.get_running_loop()))
+        self._driver = driver = Driver(self._setup(asyncio.get_running_loop()))
+        await _call(self._on_start)
+        health = None if self._health is None else Health(self._health, driver.status)
         before = {}
         if signals:
             # Neither through the loop, which may be kept busy by the very handler that is to end.
@@ -104,8 +116,11 @@ class Worker:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+            if health is not None:
+                health.close()
             if self._client is not None:
                 self._client.close()
+            await _call(self._on_stop)
 
     def run_sync(self) -> Finish:
         """Runs on an event loop of its own, and obeys SIGTERM and SIGINT."""
@@ -182,6 +197,13 @@ class Worker:
                 raise BadArguments(f"{len(names)} names of a {what}, the limit is {limits.WORKER_NAMES}")
             for name in names:
                 check_name(what, name)
+
+
+async def _call(hooks: Sequence[Hook]) -> None:
+    for hook in hooks:
+        returned = hook()
+        if inspect.isawaitable(returned):
+            await returned
 
 
 def _exit_if_unfinished(finished: concurrent.futures.Future[Finish]) -> None:

@@ -29,10 +29,11 @@ from functools import partial
 from ..context import Attempt, Context
 from ..handler import Handler
 from ..model import Job
-from ..outcome import Failed, Report
+from ..outcome import Failed, Report, outcome_name
 from .addresses import Addresses
 from .connection import Connection
 from .drain import Draining, Step
+from .health import Status
 from .messages import Fence, Log, Progress, ToLeader, ToWorker, Welcome, Why, Work, fresh_session, identity
 from .running import Alarm, Live, Running
 from .session import Act, DrainAsked, Finished, Offer, Reborn, Reconnect, Send, Session, Stop, TellMark, Withdraw
@@ -99,6 +100,8 @@ class Driver:
         self._chatter_at: float | None = None
         self._chatter_rung = False
         self._draining: Draining | None = None
+        #: Attempts that ended, by outcome.
+        self._ended: dict[str, int] = {}
         self._finish: Finish | None = None
         self._thread = threading.Thread(target=self._run, name="ganger-session", daemon=True)
         #: Done when the worker has left.
@@ -115,6 +118,23 @@ class Driver:
     def abandon(self) -> None:
         """Leaves at once. From any thread."""
         self._inbox.put(self._abandon)
+
+    def status(self) -> Status:
+        """How it is at this moment. From any thread."""
+        jobs = [
+            {"id": live.context.job_id, "kind": live.work.kind, "queue": live.work.queue, "attempt": live.work.attempt}
+            for live in list(self._running)
+        ]
+        capacity = self._session.worker.threads
+        return Status(
+            alive=self._thread.is_alive(),
+            connected=self._session.is_open,
+            draining=self._draining is not None,
+            threads=capacity,
+            threads_used=capacity - self._threads.free,
+            jobs=jobs,
+            ended=dict(self._ended),
+        )
 
     def _run(self) -> None:
         try:
@@ -264,6 +284,8 @@ class Driver:
             else:
                 self._late_logs.append(log)
         self._threads.release(live.granted)
+        outcome = outcome_name(report)
+        self._ended[outcome] = self._ended.get(outcome, 0) + 1
         self._perform(self._session.ended(fence, report, at - self._started.pop(fence, at)))
 
     def _ask_mark(self, fence: Fence, stands: bool) -> None:
