@@ -288,6 +288,9 @@ pub struct CancelBody {
     /// The job.
     #[schema(value_type = String)]
     pub id: JobId,
-    /// `true`: it never starts again. `false`: it runs, and its worker was told to stop it.
+    /// It never starts again.
     pub cancelled: bool,
+    /// It runs still: its worker was told to stop it, and it is cancelled when it has.
+    #[serde(default)]
+    pub requested: bool,
 }

@@ -7,6 +7,7 @@
 
 mod access;
 mod audit;
+mod claim;
 mod cluster;
 pub mod duration;
 mod explain;
@@ -34,6 +35,9 @@ pub use access::{
     TokensBody, UserBody, UserRequest, UsersBody, WhoBody,
 };
 pub use audit::{AuditBody, AuditEntryBody};
+pub use claim::{
+    ClaimRequest, CompleteRequest, ExtendRequest, FailRequest, LogRequest, ProgressRequest, ReleaseRequest,
+};
 pub use cluster::{ClusterBody, LeaderBody, RoleName, ServerBody};
 pub use duration::{HumanDuration, Timeout};
 pub use explain::{ExplainBody, GateBody, PositionBody, QueueAheadBody};

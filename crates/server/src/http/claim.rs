@@ -17,7 +17,10 @@ use utoipa::{OpenApi, ToSchema};
 use super::fields::{self, Object};
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, Segment};
-use crate::api::{HumanDuration, ProblemBody};
+use crate::api::{
+    self, CompleteRequest, ExtendRequest, FailRequest, HumanDuration, LogRequest, ProblemBody,
+    ProgressRequest, ReleaseRequest,
+};
 use crate::auth::Asking;
 use crate::claims::{
     CLAIM_JOBS, CLAIM_WAIT, ClaimRequest, Claimed, Claims, Extended, Reported, Token, TokenError,
@@ -125,7 +128,7 @@ impl TraceRelation {
 struct HeldBody {
     /// The next report must come within this.
     lease_expires_in_ms: u64,
-    /// A person wants the job to stop: stop it, and report `:fail`.
+    /// A person wants the job to stop: stop it, and report `:fail` with `cancelled`.
     cancel_requested: bool,
 }
 
@@ -140,7 +143,7 @@ struct RecordedBody {
 /// Waits for a job of the queue and leases it to the caller. Body, all of it optional: `max` (1 to 64),
 /// `lease` (`"30s"`), `wait` (`"5s"`, at most `"1m"`), `kinds`, `worker` (a name for people).
 #[utoipa::path(post, path = "/v1/queues/{queue}:claim", tag = "leases", params(("queue" = String, Path)),
-    request_body = Object,
+    request_body = api::ClaimRequest,
     responses((status = 200, body = ClaimBody, description = "An empty list if none came in time")))]
 async fn claim(
     State(claims): State<Claims>,
@@ -248,7 +251,7 @@ async fn lease(
 ///
 /// The answer comes when the result is durable. Body: `result`, any JSON up to 1 MiB.
 #[utoipa::path(post, path = "/v1/leases/{token}:complete", tag = "leases", params(("token" = String, Path)),
-    request_body = Object,
+    request_body = CompleteRequest,
     responses((status = 200, body = RecordedBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
 async fn complete(claims: &Claims, token: Token, request: Request) -> Answer {
     let bytes = request::body(request, RESULT_BODY).await?;
@@ -257,10 +260,11 @@ async fn complete(claims: &Claims, token: Token, request: Request) -> Answer {
 
 /// Fail a claimed job
 ///
-/// The retry policy decides what follows. Body: `error`, and `fatal` (no retry), `retry_after` (a delay), or
-/// `throttled` (a duration: the job's `concurrency_key` is closed for so long, and no attempt is burnt).
+/// The retry policy decides what follows. Body: `error`, and `fatal` (no retry), `retry_after` (a delay), `throttled` (a
+/// duration: the job's `concurrency_key` is closed for so long, and no attempt is burnt), or `cancelled` (it stopped because it
+/// was asked to).
 #[utoipa::path(post, path = "/v1/leases/{token}:fail", tag = "leases", params(("token" = String, Path)),
-    request_body = Object,
+    request_body = FailRequest,
     responses((status = 200, body = RecordedBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
 async fn fail(claims: &Claims, token: Token, request: Request) -> Answer {
     let bytes = request::body(request, TEXT_BODY).await?;
@@ -271,7 +275,7 @@ async fn fail(claims: &Claims, token: Token, request: Request) -> Answer {
 ///
 /// It costs no attempt if `started` is false, or if the job may be tried more than once.
 #[utoipa::path(post, path = "/v1/leases/{token}:release", tag = "leases", params(("token" = String, Path)),
-    request_body = Object,
+    request_body = ReleaseRequest,
     responses((status = 200, body = RecordedBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
 async fn release(claims: &Claims, token: Token, request: Request) -> Answer {
     let bytes = request::body(request, request::SMALL_BODY).await?;
@@ -282,7 +286,7 @@ async fn release(claims: &Claims, token: Token, request: Request) -> Answer {
 ///
 /// Holds every job of the same claim for another while. So does every other report.
 #[utoipa::path(post, path = "/v1/leases/{token}:extend", tag = "leases", params(("token" = String, Path)),
-    request_body = Object,
+    request_body = ExtendRequest,
     responses((status = 200, body = HeldBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
 async fn extend(claims: &Claims, token: Token, request: Request) -> Answer {
     request::no_fields(request).await?;
@@ -293,7 +297,7 @@ async fn extend(claims: &Claims, token: Token, request: Request) -> Answer {
 ///
 /// Body: `fraction` from 0 to 1, and a `note`.
 #[utoipa::path(post, path = "/v1/leases/{token}:progress", tag = "leases", params(("token" = String, Path)),
-    request_body = Object,
+    request_body = ProgressRequest,
     responses((status = 200, body = HeldBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
 async fn progress(claims: &Claims, token: Token, request: Request) -> Answer {
     let bytes = request::body(request, request::SMALL_BODY).await?;
@@ -305,7 +309,7 @@ async fn progress(claims: &Claims, token: Token, request: Request) -> Answer {
 ///
 /// Body: `text`. The last 64 KiB of each attempt are kept.
 #[utoipa::path(post, path = "/v1/leases/{token}:log", tag = "leases", params(("token" = String, Path)),
-    request_body = Object,
+    request_body = LogRequest,
     responses((status = 200, body = HeldBody), (status = 409, body = ProblemBody, description = "The lease is over")))]
 async fn log(claims: &Claims, token: Token, request: Request) -> Answer {
     let bytes = request::body(request, TEXT_BODY).await?;
@@ -326,7 +330,7 @@ fn completed(text: &str) -> Result<Report, Problem> {
 }
 
 fn failed(text: &str) -> Result<Report, Problem> {
-    let mut object = Object::parse(text, &["error", "fatal", "retry_after", "throttled"], "")?;
+    let mut object = Object::parse(text, &["error", "fatal", "retry_after", "throttled", "cancelled"], "")?;
     let error: String = object.take("error").unwrap_or_else(|| "failed".into());
     let fatal: bool = object.take("fatal").unwrap_or(false);
     let retry_after = within(&mut object, "retry_after", Duration::ZERO, limits::LONGEST);
@@ -337,7 +341,14 @@ fn failed(text: &str) -> Result<Report, Problem> {
     if throttled.is_some() && (fatal || retry_after.is_some()) {
         object.refuse("throttled", "cannot be given together with `fatal` or `retry_after`");
     }
+    let cancelled: bool = object.take("cancelled").unwrap_or(false);
+    if cancelled && (fatal || retry_after.is_some() || throttled.is_some()) {
+        object.refuse("cancelled", "cannot be given together with `fatal`, `retry_after` or `throttled`");
+    }
     object.finish().map_err(Problem::fields)?;
+    if cancelled {
+        return Ok(Report::Cancelled);
+    }
     let report = match (fatal, retry_after, throttled) {
         (true, ..) => Report::Fatal(error),
         (false, Some(delay), _) => Report::RetryAfter(delay, error),

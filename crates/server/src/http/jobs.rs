@@ -242,16 +242,17 @@ async fn verb(
 
 /// Cancel a job
 ///
-/// A waiting job is cancelled at once; a running one is told to stop.
+/// A waiting job is cancelled at once (200); a running one is told to stop (202).
 #[utoipa::path(post, path = "/v1/jobs/{id}:cancel", tag = "jobs", params(("id" = String, Path)),
-    responses((status = 200, body = CancelBody), (status = 409, body = ProblemBody)))]
+    responses((status = 200, body = CancelBody), (status = 202, body = CancelBody, description = "It was told to stop"),
+        (status = 409, body = ProblemBody)))]
 async fn cancel(app: &App, id: &str, params: &Params, request: Request) -> Answer {
     let id = prepare(id, params, request).await?;
-    let cancelled = match app.service.cancel(id).await? {
-        Cancelled::AtOnce => true,
-        Cancelled::Requested => false,
+    let (status, cancelled) = match app.service.cancel(id).await? {
+        Cancelled::AtOnce => (StatusCode::OK, true),
+        Cancelled::Requested => (StatusCode::ACCEPTED, false),
     };
-    Ok(Json(CancelBody { id, cancelled }).into_response())
+    Ok((status, Json(CancelBody { id, cancelled, requested: !cancelled })).into_response())
 }
 
 /// Run a final job again

@@ -66,6 +66,32 @@ async fn a_script_claims_a_job_reports_progress_and_completes_it() {
     server.stop().await;
 }
 
+/// The person is told that it was only asked for, the script that it is to stop, and its word ends the job.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_that_stopped_because_it_was_asked_to_reports_its_job_as_cancelled() {
+    let server = testing::start().await;
+    let url = server.url();
+    let id = submit(server.service(), spec("long", "1")).await;
+    let job = claim(&url, json!({})).await;
+    let (status, asked) = post(&url, &format!("/v1/jobs/{id}:cancel"), json!({})).await;
+    assert_eq!((status, asked), (202, json!({"id": id.to_string(), "cancelled": false, "requested": true})));
+    let (_, held) = post(&url, &lease(&job, "extend"), json!({})).await;
+    assert_eq!(held["cancel_requested"], true);
+    let both = json!({"cancelled": true, "fatal": true});
+    assert_eq!(post(&url, &lease(&job, "fail"), both).await.0, 422, "one thing at a time");
+    assert_eq!(post(&url, &lease(&job, "fail"), json!({"cancelled": true})).await.0, 200);
+    is_in(server.service(), id, State::Cancelled).await;
+    let attempt = &server.service().attempts(id).await.unwrap()[0];
+    assert_eq!(attempt.outcome, Outcome::Cancelled);
+    let waiting = submit(server.service(), spec("other", "1")).await;
+    let (status, done) = post(&url, &format!("/v1/jobs/{waiting}:cancel"), json!({})).await;
+    assert_eq!(
+        (status, done),
+        (200, json!({"id": waiting.to_string(), "cancelled": true, "requested": false}))
+    );
+    server.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_claim_is_retried_and_a_fatal_one_is_not() {
     let server = testing::start().await;
