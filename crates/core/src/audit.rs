@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::coordinator::port::{Ask, ScheduleAsk};
-use crate::document::{Collection, Document};
+use crate::document::{Collection, Document, DocumentError};
 use crate::time::Wall;
 
 /// Something that somebody did.
@@ -31,12 +31,11 @@ pub struct AuditEntry {
 
 impl AuditEntry {
     /// As it is kept. `unique` tells entries of one moment apart.
-    #[must_use]
-    pub fn document(&self, unique: u32) -> Document {
-        let key = format!("{:016x}-{unique:08x}", self.at.0);
-        // Texts and moments always serialise.
-        let body = serde_json::to_string(self).unwrap_or_default();
-        Document { collection: Collection::Audit, key, body: Some(body) }
+    ///
+    /// # Errors
+    /// It is too large.
+    pub fn document(&self, unique: u32) -> Result<Document, DocumentError> {
+        Document::of(Collection::Audit, format!("{:016x}-{unique:08x}", self.at.0), self)
     }
 }
 
@@ -84,8 +83,9 @@ mod tests {
             target: "queue mail".into(),
             request_id: None,
         };
-        let (early, late) = (entry(9).document(7), entry(1_700_000_000_000_000).document(0));
-        assert!(early.key < late.key && entry(9).document(8).key > early.key);
+        let document = |at, unique| entry(at).document(unique).unwrap();
+        let (early, late) = (document(9, 7), document(1_700_000_000_000_000, 0));
+        assert!(early.key < late.key && document(9, 8).key > early.key);
         assert_eq!(serde_json::from_str::<AuditEntry>(&early.body.unwrap()).unwrap(), entry(9));
     }
 

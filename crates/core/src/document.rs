@@ -67,3 +67,59 @@ pub struct Document {
     /// Its text; `None` removes it.
     pub body: Option<String>,
 }
+
+/// A value that cannot be kept as a document.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// It has no text.
+    #[error("the document cannot be written as JSON")]
+    Unwritable(#[source] serde_json::Error),
+    /// Its text is too long.
+    #[error("the document has {0} bytes, the limit is {DOCUMENT_BYTES}")]
+    TooLarge(usize),
+}
+
+impl Document {
+    /// A value as a document.
+    ///
+    /// # Errors
+    /// It cannot be written, or it is larger than [`DOCUMENT_BYTES`].
+    pub fn of(
+        collection: Collection,
+        key: impl Into<String>,
+        value: &impl Serialize,
+    ) -> Result<Document, DocumentError> {
+        let body = serde_json::to_string(value).map_err(DocumentError::Unwritable)?;
+        if body.len() > DOCUMENT_BYTES {
+            return Err(DocumentError::TooLarge(body.len()));
+        }
+        Ok(Document { collection, key: key.into(), body: Some(body) })
+    }
+
+    /// That there is none any more.
+    #[must_use]
+    pub fn removed(collection: Collection, key: impl Into<String>) -> Document {
+        Document { collection, key: key.into(), body: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn a_document_is_kept_at_the_bound_and_refused_one_past_it() {
+        // Two quotation marks are of the text.
+        let of = |bytes: usize| Document::of(Collection::View, "v", &"x".repeat(bytes - 2));
+        assert_eq!(of(DOCUMENT_BYTES).unwrap().body.map(|body| body.len()), Some(DOCUMENT_BYTES));
+        assert!(matches!(of(DOCUMENT_BYTES + 1), Err(DocumentError::TooLarge(n)) if n == DOCUMENT_BYTES + 1));
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_no_empty_document() {
+        let no_json = BTreeMap::from([(vec![1], 2)]);
+        assert!(matches!(Document::of(Collection::User, "u", &no_json), Err(DocumentError::Unwritable(_))));
+    }
+}

@@ -10,6 +10,7 @@ use ganger_core::Wall;
 use ganger_core::audit::{AuditEntry, target};
 use ganger_core::coordinator::port::Ask;
 use ganger_core::document::{Collection, Document};
+use tracing::error;
 
 /// Whose request it is.
 #[derive(Clone, Debug)]
@@ -38,7 +39,13 @@ pub(crate) fn noted(ask: Ask, now: Wall) -> (Ask, bool) {
     let Author { who, from, operation, request_id } = author;
     let from = from.map(|from| from.to_canonical().to_string());
     let entry = AuditEntry { at: now, who, from, operation, target, request_id };
-    (Ask::Audited(Box::new(ask), entry.document(rand::random())), true)
+    match entry.document(rand::random()) {
+        Ok(document) => (Ask::Audited(Box::new(ask), document), true),
+        Err(error) => {
+            error!("cannot write down who asked for {}: {error}", entry.operation);
+            (ask, false)
+        }
+    }
 }
 
 /// What the server does for itself while it answers.

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ganger_core::coordinator::port::Refusal;
-use ganger_core::document::Collection;
+use ganger_core::document::{Collection, Document};
 use ganger_core::filter::Filter;
 use ganger_core::kind::runs_commands;
 use ganger_core::operation::{Action, Carrier, Operation, Seen, Settled, Skip, Step, Target};
@@ -122,7 +122,7 @@ impl Operations {
         let entry = Entry { carrier: Carrier::new(operation.clone()), due: Mono::default(), troubled: false };
         self.book().entries.insert(operation.id, entry);
         for id in forget {
-            service.put_document(Collection::Operation, &id.to_string(), None).await?;
+            service.put_document(Document::removed(Collection::Operation, id.to_string())).await?;
             self.book().entries.remove(id);
         }
         self.0.woken.notify_one();
@@ -157,7 +157,7 @@ impl Operations {
         }
         if self.book().term == Some(term) {
             // Nothing has this name: what counts is that it comes after every write before.
-            service.put_document(Collection::Operation, "-", None).await?;
+            service.put_document(Document::removed(Collection::Operation, "-")).await?;
         }
         let documents = service.documents(Collection::Operation).await?;
         let mut entries = BTreeMap::new();
@@ -182,10 +182,8 @@ impl Operations {
     }
 
     async fn write(&self, service: &Service, operation: &Operation) -> Answer<()> {
-        // A document of texts and numbers always serialises.
-        let body = serde_json::to_string(operation).unwrap_or_default();
-        let written =
-            service.put_document(Collection::Operation, &operation.id.to_string(), Some(body)).await;
+        let document = Document::of(Collection::Operation, operation.id.to_string(), operation)?;
+        let written = service.put_document(document).await;
         if let Err(ServiceError::Unknown(_)) = written {
             self.book().stale = true;
         }

@@ -11,11 +11,9 @@ use axum::http::HeaderMap;
 use ganger_core::access::{
     Caller, Certificate, Login, QueueScope, Refreshed, Role, User, Who, login_text, parse_login,
 };
-use ganger_core::coordinator::port::{Ask, Reply};
 use ganger_core::document::{Collection, DOCUMENTS, Document};
 use serde::Serialize;
 
-use super::ask::misplaced;
 use super::{Answer, Service, ServiceError};
 use crate::auth::{self, Auth, Claims, Seen, SigningKey, hash};
 use crate::http::problem::{Code, Problem};
@@ -345,7 +343,7 @@ impl Service {
     pub(super) async fn settled(&self, doubt: &mut bool) -> Refused<Seen> {
         self.leading()?;
         if *doubt {
-            self.write(Collection::SigningKey, SETTLED, None).await?;
+            self.put_document(Document::removed(Collection::SigningKey, SETTLED)).await?;
             *doubt = false;
         }
         Ok(crate::auth::read_directory(&*self.0.store).await.map_err(ServiceError::from)?)
@@ -359,21 +357,17 @@ impl Service {
         key: &str,
         value: Option<&T>,
     ) -> Refused<()> {
-        // Texts, numbers and moments always serialise.
-        let body = value.map(|value| serde_json::to_string(value).unwrap_or_default());
+        let document = match value {
+            Some(value) => Document::of(collection, key, value).map_err(ServiceError::from)?,
+            None => Document::removed(collection, key),
+        };
         // Set before: whoever stops waiting in between leaves the doubt behind.
         *doubt = true;
         self.auth().directory().changed();
-        let written = self.write(collection, key, body).await;
+        let written = self.put_document(document).await;
         self.auth().directory().changed();
         *doubt = matches!(written, Err(ServiceError::Unknown(_)));
         Ok(written?)
-    }
-
-    pub(super) async fn write(&self, collection: Collection, key: &str, body: Option<String>) -> Answer<()> {
-        let document = Document { collection, key: key.into(), body };
-        let Reply::Documented = self.ask(Ask::PutDocument(document)).await? else { return Err(misplaced()) };
-        Ok(())
     }
 }
 

@@ -71,9 +71,7 @@ impl Service {
         if new && views.len() >= DOCUMENTS {
             return Err(ServiceError::TooMany("views", DOCUMENTS));
         }
-        // A document of texts and moments always serialises.
-        let body = serde_json::to_string(&view).unwrap_or_default();
-        self.put_document(Collection::View, name, Some(body)).await?;
+        self.put_document(Document::of(Collection::View, name, &view)?).await?;
         Ok((view, new))
     }
 
@@ -83,17 +81,11 @@ impl Service {
     /// There is no such view, or the write fails.
     pub async fn delete_view(&self, name: &str) -> Answer<()> {
         self.view(name).await?;
-        self.put_document(Collection::View, name, None).await
+        self.put_document(Document::removed(Collection::View, name)).await
     }
 
     /// Keeps or forgets a document.
-    pub(crate) async fn put_document(
-        &self,
-        collection: Collection,
-        key: &str,
-        body: Option<String>,
-    ) -> Answer<()> {
-        let document = Document { collection, key: key.into(), body };
+    pub(crate) async fn put_document(&self, document: Document) -> Answer<()> {
         let Reply::Documented = self.ask(Ask::PutDocument(document)).await? else { return Err(misplaced()) };
         Ok(())
     }

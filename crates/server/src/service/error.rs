@@ -1,6 +1,7 @@
 //! Why a call did not succeed.
 
 use ganger_core::coordinator::port::Refusal;
+use ganger_core::document::DocumentError;
 use ganger_core::filter::FilterError;
 use ganger_core::fingerprint::Fingerprint;
 use ganger_core::job::{SpecError, State};
@@ -60,3 +61,9 @@ pub enum ServiceError {
 
 /// What a call comes to.
 pub type Answer<T> = Result<T, ServiceError>;
+
+impl From<DocumentError> for ServiceError {
+    fn from(error: DocumentError) -> ServiceError {
+        SpecError::new("document", error.to_string()).into()
+    }
+}

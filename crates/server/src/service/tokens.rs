@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ganger_core::access::{Caller, Permissions, QueueScope, Role, Token, TokenText};
-use ganger_core::document::{Collection, DOCUMENTS};
+use ganger_core::document::{Collection, DOCUMENTS, Document};
 
 use super::access::{Refused, random};
 use super::{Answer, Service, ServiceError};
@@ -101,7 +101,9 @@ impl Service {
         let (_, secret, _) = TokenText::made_of(&random());
         // Set before: whoever stops waiting in between leaves the doubt behind.
         *doubt = true;
-        let written = self.write(Collection::ExecToken, key, Some(secret.clone())).await;
+        let document =
+            Document { collection: Collection::ExecToken, key: key.into(), body: Some(secret.clone()) };
+        let written = self.put_document(document).await;
         *doubt = matches!(written, Err(ServiceError::Unknown(_)));
         written.map(|()| secret)
     }
