@@ -71,7 +71,10 @@ fn a_mail_whose_worker_was_killed_is_not_sent_again_until_a_person_replays_it() 
     let (port, mails) = mail_server(1);
     let server = Instance::server();
     let mut first = worker(&server, port);
-    let id = server.enqueue(&["welcome_email", "-p", r#"{"email":"ada@example.com","name":"Ada"}"#]);
+    let ada = r#"{"email":"ada@example.com","name":"Ada"}"#;
+    // As the door makes it.
+    let key = ["--key", r#"["welcome","ada@example.com","Ada"]"#, "--unique-for", "forever"];
+    let id = server.enqueue(&[&["welcome_email", "-p", ada][..], &key].concat());
     let mail = mails.recv_timeout(PATIENCE).expect("the mail arrives");
     assert!(mail.contains(&format!("Message-ID: <{id}@ganger>")), "{mail}");
     first.0.kill().expect("it can be killed");
@@ -83,6 +86,11 @@ fn a_mail_whose_worker_was_killed_is_not_sent_again_until_a_person_replays_it() 
         (&json!("dead"), &json!("delivery unknown"), &json!(1))
     );
     assert!(mails.try_recv().is_err(), "nothing was sent again");
+    let token = server.json(&["token", "create", "mailer", "--role", "submitter"]);
+    let bearer = format!("Authorization: Bearer {}", token["token"].as_str().expect("a token"));
+    let add = [&format!("{}/addJob", server.url), "-d", ada, "-H", &bearer, "-w", " %{http_code}"];
+    let said = curl(&add);
+    assert!(said.contains("Job not added") && said.contains(&id) && said.ends_with(" 409"), "{said}");
 
     assert!(server.ganger(&["job", "replay", &id]).status.success());
     assert_eq!(ends(&server, &id)["state"], "succeeded");

@@ -318,7 +318,7 @@ impl Inner {
         operations: &[(Action, usize)],
     ) -> fmt::Result {
         self.cluster.encode(out, &self.queues, gauges, operations)?;
-        self.compat.as_ref().map_or(Ok(()), |compat| compat.encode_gauges(out, &gauges.stats))
+        self.compat.as_ref().map_or(Ok(()), |compat| compat.encode_gauges(out, gauges))
     }
 
     fn lane(&self, queue: &str, kind: &str) -> Lane {

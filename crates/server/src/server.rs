@@ -458,7 +458,7 @@ pub(crate) fn router(
         metrics,
         env!("CARGO_PKG_VERSION"),
         relay,
-        options.compat.profiles,
+        &options.compat,
     ))
 }
 

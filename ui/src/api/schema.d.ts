@@ -55,6 +55,15 @@ export interface paths {
                         "text/plain": string;
                     };
                 };
+                /** @description Nobody knows whether an earlier mail to this person was sent */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Message"];
+                    };
+                };
                 /** @description Refused */
                 default: {
                     headers: {
@@ -218,6 +227,15 @@ export interface paths {
                         "application/json": components["schemas"]["FailedJob"][];
                     };
                 };
+                /** @description Bad Request */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Message"];
+                    };
+                };
                 /** @description `No token provided` or `Invalid token` */
                 401: {
                     headers: {
@@ -309,7 +327,7 @@ export interface paths {
         };
         /**
          * List jobs (profile B)
-         * @description Newest first, at most 1,000 and 8 MiB of results at a time.
+         * @description Newest first, at most 1,000 and 8 MiB of payloads and results at a time.
          */
         get: {
             parameters: {
@@ -378,6 +396,15 @@ export interface paths {
                 };
                 /** @description What is wrong, e.g. `unsupported job type` */
                 400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorObject"];
+                    };
+                };
+                /** @description The body is too large */
+                413: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -2561,7 +2588,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a job
-         * @description A waiting job is cancelled at once; a running one is told to stop.
+         * @description A waiting job is cancelled at once (200); a running one is told to stop (202).
          */
         post: {
             parameters: {
@@ -2576,6 +2603,15 @@ export interface paths {
             responses: {
                 /** @description OK */
                 200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CancelBody"];
+                    };
+                };
+                /** @description It was told to stop */
+                202: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -3229,9 +3265,9 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: {
+            requestBody: {
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": components["schemas"]["CompleteRequest"];
                 };
             };
             responses: {
@@ -3292,9 +3328,9 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: {
+            requestBody: {
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": components["schemas"]["ExtendRequest"];
                 };
             };
             responses: {
@@ -3344,8 +3380,9 @@ export interface paths {
         put?: never;
         /**
          * Fail a claimed job
-         * @description The retry policy decides what follows. Body: `error`, and `fatal` (no retry), `retry_after` (a delay), or
-         *     `throttled` (a duration: the job's `concurrency_key` is closed for so long, and no attempt is burnt).
+         * @description The retry policy decides what follows. Body: `error`, and `fatal` (no retry), `retry_after` (a delay), `throttled` (a
+         *     duration: the job's `concurrency_key` is closed for so long, and no attempt is burnt), or `cancelled` (it stopped because it
+         *     was asked to).
          */
         post: {
             parameters: {
@@ -3356,9 +3393,9 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: {
+            requestBody: {
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": components["schemas"]["FailRequest"];
                 };
             };
             responses: {
@@ -3419,9 +3456,9 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: {
+            requestBody: {
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": components["schemas"]["LogRequest"];
                 };
             };
             responses: {
@@ -3482,9 +3519,9 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: {
+            requestBody: {
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": components["schemas"]["ProgressRequest"];
                 };
             };
             responses: {
@@ -3545,9 +3582,9 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: {
+            requestBody: {
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": components["schemas"]["ReleaseRequest"];
                 };
             };
             responses: {
@@ -4285,9 +4322,9 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: {
+            requestBody: {
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": components["schemas"]["ClaimRequest"];
                 };
             };
             responses: {
@@ -6466,10 +6503,12 @@ export interface components {
         };
         /** @description What came of a cancel. */
         CancelBody: {
-            /** @description `true`: it never starts again. `false`: it runs, and its worker was told to stop it. */
+            /** @description It never starts again. */
             cancelled: boolean;
             /** @description The job. */
             id: string;
+            /** @description It runs still: its worker was told to stop it, and it is cancelled when it has. */
+            requested?: boolean;
         };
         /** @description What this server is and allows. */
         CapabilitiesBody: {
@@ -6502,6 +6541,29 @@ export interface components {
         /** @description What a claim got. */
         ClaimBody: {
             jobs: components["schemas"]["ClaimedJobBody"][];
+        };
+        /** @description What a claim asks for. */
+        ClaimRequest: {
+            /**
+             * @description Kinds that the caller can run; all if not given.
+             * @default null
+             */
+            kinds?: string[] | null;
+            /** @default null */
+            lease?: components["schemas"]["HumanDuration"] | null;
+            /**
+             * Format: int32
+             * @description Most jobs, from 1 to 64; 1 if not given.
+             * @default null
+             */
+            max?: number | null;
+            /** @default null */
+            wait?: components["schemas"]["HumanDuration"] | null;
+            /**
+             * @description A name for people; `http` if not given.
+             * @default null
+             */
+            worker?: string | null;
         };
         /** @description A job, and the token with which its end is reported. */
         ClaimedJobBody: {
@@ -6554,6 +6616,11 @@ export interface components {
             role: string;
             /** @description Name of the server that answers. */
             server: string;
+        };
+        /** @description How a job succeeded. */
+        CompleteRequest: {
+            /** @description What came of it: any JSON up to 1 MiB. */
+            result?: unknown;
         };
         /** @description Jobs counted by state. */
         CountsBody: {
@@ -6644,6 +6711,31 @@ export interface components {
             state: string;
             /** @description One sentence for people. */
             summary: string;
+        };
+        /** @description An extension has nothing to say. */
+        ExtendRequest: Record<string, never>;
+        /** @description How a job failed. At most one of `fatal`, `retry_after`, `throttled` and `cancelled`. */
+        FailRequest: {
+            /**
+             * @description It stopped because it was asked to (`cancel_requested`): the job is cancelled.
+             * @default null
+             */
+            cancelled?: boolean | null;
+            /**
+             * @description Why, for people.
+             * @default null
+             * @example smtp: 451
+             */
+            error?: string | null;
+            /**
+             * @description Trying again is pointless: the job is dead.
+             * @default null
+             */
+            fatal?: boolean | null;
+            /** @default null */
+            retry_after?: components["schemas"]["HumanDuration"] | null;
+            /** @default null */
+            throttled?: components["schemas"]["HumanDuration"] | null;
         };
         /** @description A mail that will not be tried again by itself. */
         FailedJob: {
@@ -7079,6 +7171,8 @@ export interface components {
             /** @description A plain UUID. */
             id: string;
             name?: string | null;
+            /** @description Its input. */
+            payload?: unknown;
             /** Format: int32 */
             priority: number;
             /** @description Its keys in both spellings: `{"Sum":55,"sum":55}`. */
@@ -7274,6 +7368,14 @@ export interface components {
              * @description Most threads of a job.
              */
             threads: number;
+        };
+        /** @description What a job logs. */
+        LogRequest: {
+            /**
+             * @description Lines. The last 64 KiB of each attempt are kept.
+             * @default null
+             */
+            text?: string | null;
         };
         /** @description What a login gives. */
         LoggedInBody: {
@@ -7726,6 +7828,20 @@ export interface components {
             /** @description In words. */
             note?: string;
         };
+        /** @description How far a job is. */
+        ProgressRequest: {
+            /**
+             * Format: float
+             * @description From 0 to 1; 0 if not given.
+             * @default null
+             */
+            fraction?: number | null;
+            /**
+             * @description In words; longer than 1 KiB is cut.
+             * @default null
+             */
+            note?: string | null;
+        };
         /** @description How many dead jobs were removed. */
         PurgeBody: {
             /**
@@ -7920,6 +8036,14 @@ export interface components {
             children: components["schemas"]["RelatedPage"];
             /** @description Those that it waits for, or waited for. */
             parents: components["schemas"]["RelatedPage"];
+        };
+        /** @description How a job is handed back. */
+        ReleaseRequest: {
+            /**
+             * @description Whether its work was begun; true if not given.
+             * @default null
+             */
+            started?: boolean | null;
         };
         /** @description How long final jobs are kept. */
         RetentionBody: {

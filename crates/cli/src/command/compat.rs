@@ -1,7 +1,7 @@
 //! The flags of a server's compatible doors.
 
 use clap::Args;
-use ganger_server::http::compat::{CompatOptions, Profiles};
+use ganger_server::http::compat::{CompatOptions, Profile, Profiles};
 use ganger_server::http::cors::Origins;
 
 use crate::config::{Config, Key, Layer};
@@ -32,11 +32,13 @@ impl CompatFlags {
     }
 }
 
-/// What the settings say of the compatible doors.
-pub(super) fn options(config: &Config) -> CompatOptions {
+/// What the settings say of the compatible doors. Where commands are allowed and profile D is opened by name, nobody needs a token
+/// for its commands either: a client of the original cannot send one.
+pub(super) fn options(config: &Config, allow_exec: bool) -> CompatOptions {
     CompatOptions {
         profiles: config.compat.value,
         open: config.compat_open.value,
+        open_commands: allow_exec && config.compat_open.value.has(Profile::D),
         signup: false,
         origins: config.cors_origin.value.clone().unwrap_or_default(),
         door_origins: Origins::default(),

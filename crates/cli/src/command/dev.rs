@@ -185,9 +185,15 @@ impl Dev {
         self.data.as_deref()
     }
 
-    /// A page that is being written on this machine may use the doors, and whoever is there may sign up.
+    /// A page that is being written on this machine may use the doors, and everybody on it may sign up, and run commands by way of
+    /// profile D. A page cannot: browsers do not speak gRPC.
     fn doors(&self, config: &Config) -> CompatOptions {
-        CompatOptions { signup: true, door_origins: Origins::of_development(), ..compat::options(config) }
+        CompatOptions {
+            signup: true,
+            open_commands: !self.no_exec,
+            door_origins: Origins::of_development(),
+            ..compat::options(config, !self.no_exec)
+        }
     }
 
     fn threads(config: &Config) -> Vec<u16> {

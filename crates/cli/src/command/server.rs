@@ -126,7 +126,7 @@ impl Serve {
             allow_exec: self.allow_exec,
             accelerated: self.redis.connect(config).await?,
             local_sessions: Vec::new(),
-            compat: compat::options(config),
+            compat: compat::options(config, self.allow_exec),
             about: page::about(config),
             allowed_hosts: config.allow_host.value.each().to_vec(),
             proxies: &config.trusted_proxy.value,

@@ -65,6 +65,10 @@ fn redis(environment: &Environment) -> Option<(&'static str, String)> {
     if let Some(url) = part("REDIS_URL") {
         return Some(("REDIS_URL", url.to_owned()));
     }
+    // Some of the originals wrote a URL there, and some `host:port`.
+    if let Some(url) = part("REDIS_ADDR").filter(|address| address.contains("://")) {
+        return Some(("REDIS_ADDR", url.to_owned()));
+    }
     if let Some(address) = part("REDIS_ADDR") {
         let local = if address.starts_with(':') { "localhost" } else { "" };
         return Some(("REDIS_ADDR", format!("redis://{who}{local}{address}{database}")));
@@ -148,6 +152,8 @@ mod tests {
             (&[("POSTGRES_DB", "jobs")], Key::Store, "postgres://postgres@localhost:5432/jobs"),
             (&[("REDIS_ADDR", "cache:6379")], Key::Redis, "redis://cache:6379"),
             (&[("REDIS_ADDR", ":6379"), ("REDIS_PASSWORD", "x")], Key::Redis, "redis://:x@localhost:6379"),
+            (&[("REDIS_ADDR", "redis://redis:6379")], Key::Redis, "redis://redis:6379"),
+            (&[("REDIS_ADDR", "rediss://:x@cache:6380/2")], Key::Redis, "rediss://:x@cache:6380/2"),
             (&[("REDIS_HOST", "cache"), ("REDIS_DB", "2")], Key::Redis, "redis://cache:6379/2"),
             (&[("REDIS_URL", "rediss://cache")], Key::Redis, "rediss://cache"),
             (&[("API_PORT", "8000")], Key::Listen, "8000"),

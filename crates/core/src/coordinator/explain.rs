@@ -17,7 +17,7 @@ use crate::name::{Labels, QueueName};
 use crate::time::Now;
 
 /// Departed workers are shown this long.
-const DEPARTED_SHOWN_FOR: Duration = Duration::from_secs(3600);
+pub(super) const DEPARTED_SHOWN_FOR: Duration = Duration::from_secs(3600);
 
 impl Coordinator {
     /// Why a live job is, or is not, running. `None` if there is no such live job.

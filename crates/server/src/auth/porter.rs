@@ -19,7 +19,7 @@ use tracing::info;
 use super::asking::{Asking, must_see_job, not_his};
 use super::held::until_over;
 use crate::audit::{self, Author};
-use crate::http::compat::unauthenticated;
+use crate::http::compat::{complete_token, unauthenticated};
 use crate::http::parents::missing;
 use crate::http::problem::{Code, Problem};
 use crate::listener::{self, Peer};
@@ -43,6 +43,9 @@ pub(crate) async fn porter(
     parts.headers.remove(CALLER);
     parts.headers.remove(QUEUES);
     let asking_door = service.auth().is_asking_door(parts.uri.path());
+    if asking_door {
+        complete_token(&mut parts.headers);
+    }
     let admitted = match service.auth().is_required() || asking_door {
         false => Ok((Caller::anyone(), Access::Open)),
         true => admit(service, &parts).await,

@@ -1,8 +1,9 @@
 //! Profile D: `dts.ClientService`, a scheduler of commands.
 //!
 //! A task is a job of kind `exec`: it runs only on workers that allow commands, and only for callers who show the token for them in
-//! the metadata `x-ganger-exec-token`. It is never started before its time. A script travels as the standard input of its interpreter,
-//! so that no file of a stranger is left on a worker's disk.
+//! the metadata `x-ganger-exec-token`, unless the server was told that this door needs none (`CompatOptions::open_commands`): clients
+//! of the original cannot send it. It is never started before its time. A script travels as the standard input of its interpreter, so
+//! that no file of a stranger is left on a worker's disk.
 
 use std::time::Duration;
 
@@ -26,8 +27,15 @@ use super::status::status;
 use crate::http::problem::{Code, Problem};
 use crate::service::ServiceError;
 
-/// What runs a script that does not say.
-const SHELL: &str = "/bin/sh";
+/// What runs a script that does not say, by the ending of its name. The original gave every file to Python.
+const BY_ENDING: [(&str, &str); 6] = [
+    (".sh", "/bin/sh"),
+    (".bash", "/bin/sh"),
+    (".js", "node"),
+    (".pl", "perl"),
+    (".rb", "ruby"),
+    ("", "python3"),
+];
 /// A part of a file comes within this of the one before.
 const CHUNK_WITHIN: Duration = Duration::from_secs(30);
 /// Longest name of a file.
@@ -35,7 +43,11 @@ const FILENAME_BYTES: usize = 120;
 
 /// The door: a translation onto that for programs.
 #[derive(Debug)]
-pub(super) struct DtsDoor(pub(super) JobsDoor);
+pub(super) struct DtsDoor {
+    pub(super) jobs: JobsDoor,
+    /// Whether it runs commands for callers without the token for commands.
+    pub(super) open: bool,
+}
 
 #[tonic::async_trait]
 impl ClientService for DtsDoor {
@@ -53,7 +65,7 @@ impl ClientService for DtsDoor {
         let wrong =
             |error| Status::invalid_argument(format!("`scheduled_at` is not an RFC 3339 time: {error}"));
         let run_at: Wall = scheduled_at.parse().map_err(wrong)?;
-        let mut spec = exec(&json!({ "shell": command }))?;
+        let mut spec = exec(&json!({ "shell": command, "bash": true }))?;
         spec.run_at = Some(run_at);
         let task_id = self.submit(key, trace, "dts.ScheduleTask", spec).await?;
         let scheduled_at = run_at.0.div_euclid(1_000_000);
@@ -67,7 +79,7 @@ impl ClientService for DtsDoor {
         let task_id = request.into_inner().task_id;
         let unknown = || Status::not_found("there is no such task");
         let id = task_id.parse().map_err(|_| unknown())?;
-        match self.0.service.job(id).await {
+        match self.jobs.service.job(id).await {
             Ok(view) => Ok(Response::new(shown(&view.stored))),
             Err(ServiceError::NoSuchJob(_)) => Err(unknown()),
             Err(error) => Err(status(error)),
@@ -85,7 +97,11 @@ impl ClientService for DtsDoor {
         let bytes = content.len();
         let script = String::from_utf8(content)
             .map_err(|_| Status::invalid_argument("the file is not UTF-8 text, so it is no script"))?;
-        let mut spec = exec(&json!({ "argv": interpreter(&script)?, "stdin": script }))?;
+        let mut program = json!({ "argv": interpreter(&filename, &script)?, "stdin": script });
+        if !script.starts_with("#!") {
+            program["bash"] = true.into();
+        }
+        let mut spec = exec(&program)?;
         spec.options.tags = vec![format!("file:{filename}")];
         let file_id = self.submit(key, trace, "dts.TransferFile", spec).await?;
         let message = format!("{filename} was taken in, {bytes} bytes; it runs as task {file_id}");
@@ -95,7 +111,7 @@ impl ClientService for DtsDoor {
 
 impl DtsDoor {
     fn may_run_commands(&self, metadata: &MetadataMap) -> Result<(), Status> {
-        if exec_allowed(self.0.exec_token.as_ref(), metadata) {
+        if self.open || exec_allowed(self.jobs.exec_token.as_ref(), metadata) {
             return Ok(());
         }
         let detail = "a task runs a command on a worker, and this call has not the right token";
@@ -111,7 +127,7 @@ impl DtsDoor {
         spec: JobSpec,
     ) -> Result<String, Status> {
         spec.check().map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let id = self.0.submit_one(Submission::new(call, key, false, Asked::within(trace)), spec).await?;
+        let id = self.jobs.submit_one(Submission::new(call, key, false, Asked::within(trace)), spec).await?;
         Ok(id.uuid().to_string())
     }
 }
@@ -157,9 +173,12 @@ async fn collected(
     Ok((filename, content))
 }
 
-/// What a script wants to be run by: its first line says, or it is a shell script.
-fn interpreter(script: &str) -> Result<Vec<&str>, Status> {
-    let Some(line) = script.strip_prefix("#!") else { return Ok(vec![SHELL]) };
+/// What a script wants to be run by: its first line says, or the ending of its name.
+fn interpreter<'a>(filename: &str, script: &'a str) -> Result<Vec<&'a str>, Status> {
+    let Some(line) = script.strip_prefix("#!") else {
+        let of_ending = BY_ENDING.iter().find(|(ending, _)| filename.ends_with(ending));
+        return Ok(of_ending.map(|(_, program)| *program).into_iter().collect());
+    };
     let words: Vec<&str> = line.lines().next().unwrap_or_default().split_whitespace().collect();
     if words.is_empty() {
         return Err(Status::invalid_argument("the first line of the script names no interpreter"));
@@ -238,11 +257,19 @@ mod tests {
     }
 
     #[test]
-    fn a_script_names_its_interpreter_or_is_a_shell_script() {
-        assert_eq!(interpreter("echo hi").unwrap(), ["/bin/sh"]);
-        assert_eq!(interpreter("").unwrap(), ["/bin/sh"]);
-        assert_eq!(interpreter("#!/usr/bin/env python3\nprint(1)").unwrap(), ["/usr/bin/env", "python3"]);
-        assert_eq!(interpreter("#! /bin/bash -e\r\nx").unwrap(), ["/bin/bash", "-e"]);
-        assert!(interpreter("#!\necho").is_err());
+    fn a_script_is_run_by_what_its_first_line_or_its_ending_names() {
+        for (filename, program) in [
+            ("hello.sh", "/bin/sh"),
+            ("hello.bash", "/bin/sh"),
+            ("hello.js", "node"),
+            ("hello.py", "python3"),
+            ("hello", "python3"),
+            ("sh", "python3"),
+        ] {
+            assert_eq!(interpreter(filename, "echo hi").unwrap(), [program], "{filename}");
+        }
+        assert_eq!(interpreter("a.sh", "#!/usr/bin/env python3\nx").unwrap(), ["/usr/bin/env", "python3"]);
+        assert_eq!(interpreter("a.py", "#! /bin/bash -e\r\nx").unwrap(), ["/bin/bash", "-e"]);
+        assert!(interpreter("a.sh", "#!\necho").is_err());
     }
 }

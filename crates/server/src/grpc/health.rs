@@ -8,7 +8,8 @@
 //! | `workers` | a worker is connected |
 //! | `tasks` | no job that is due waits without a worker to run it |
 //!
-//! It is answered by the server that was asked, whoever leads. A standby does not know the workers: there the last two are unknown.
+//! It is answered by the server that was asked, whoever leads. A standby does not know the workers, and asks the leader for the last
+//! two: they are unknown while there is no leader.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,7 @@ use tokio::time::MissedTickBehavior;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
+use crate::relay::{Relay, Relayed};
 use crate::service::Service;
 
 /// Most callers that watch at a time.
@@ -49,6 +51,7 @@ const SERVICES: [&str; 12] = [
 #[derive(Clone, Debug)]
 pub(super) struct HealthDoor {
     service: Service,
+    relay: Relay,
     watchers: Arc<Semaphore>,
 }
 
@@ -76,11 +79,20 @@ impl About {
 }
 
 impl HealthDoor {
-    pub(super) fn new(service: Service) -> HealthDoor {
-        HealthDoor { service, watchers: Arc::new(Semaphore::new(WATCHERS)) }
+    pub(super) fn new(service: Service, relay: Relay) -> HealthDoor {
+        HealthDoor { service, relay, watchers: Arc::new(Semaphore::new(WATCHERS)) }
     }
 
+    /// How it is, as far as the whole cluster knows.
     async fn look(&self, about: About) -> ServingStatus {
+        match (self.look_here(about).await, about) {
+            (ServingStatus::Unknown, About::Workers) => self.relay.health_at_leader("workers").await,
+            (ServingStatus::Unknown, About::Tasks) => self.relay.health_at_leader("tasks").await,
+            (known, _) => known,
+        }
+    }
+
+    async fn look_here(&self, about: About) -> ServingStatus {
         let serves = match about {
             About::Server => Some(true),
             About::Ready => Some(self.service.readiness().await.iter().all(|check| check.trouble.is_none())),
@@ -121,9 +133,12 @@ impl Health for HealthDoor {
         &self,
         request: Request<HealthCheckRequest>,
     ) -> Result<Response<HealthCheckResponse>, Status> {
+        let relayed = request.extensions().get::<Relayed>().is_some();
         let name = request.into_inner().service;
         let about = About::parse(&name).ok_or_else(|| Status::not_found("there is no such service"))?;
-        Ok(Response::new(HealthCheckResponse { status: self.look(about).await.into() }))
+        // What another server asks on behalf of its caller goes no further.
+        let status = if relayed { self.look_here(about).await } else { self.look(about).await };
+        Ok(Response::new(HealthCheckResponse { status: status.into() }))
     }
 
     type WatchStream = ReceiverStream<Result<HealthCheckResponse, Status>>;

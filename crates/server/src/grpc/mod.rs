@@ -52,7 +52,7 @@ use tonic::server::NamedService;
 
 use crate::auth::porter;
 use crate::http::ExecToken;
-use crate::http::compat::{Profile, Profiles};
+use crate::http::compat::{CompatOptions, Profile};
 use crate::http::problem::Problem;
 use crate::metrics::Metrics;
 use crate::relay::{self, Door, Relay};
@@ -68,13 +68,13 @@ pub fn router(
     metrics: Metrics,
     version: &'static str,
     relay: Relay,
-    doors: Profiles,
+    compat: &CompatOptions,
 ) -> Router {
     let worker = WorkerServer::new(worker::WorkerDoor::new(service.clone()))
         .max_decoding_message_size(MESSAGE_BYTES)
         .max_encoding_message_size(MESSAGE_BYTES);
     let jobs = jobs::JobsDoor { service: service.clone(), exec_token: exec_token.clone() };
-    let dts = dts::DtsDoor(jobs.clone());
+    let dts = dts::DtsDoor { jobs: jobs.clone(), open: compat.open_commands };
     let jobs = JobsServer::new(jobs).max_decoding_message_size(MESSAGE_BYTES);
     let schedules = schedules::SchedulesDoor { service: service.clone(), exec_token: exec_token.clone() };
     let server = server::ServerDoor { service: service.clone(), version };
@@ -89,8 +89,8 @@ pub fn router(
     let router = small(router, FailuresServer::new(failures::FailuresDoor(service.clone(), exec_token)));
     let router = small(router, ViewsServer::new(views::ViewsDoor(service.clone())));
     let router = small(router, WorkersServer::new(workers::WorkersDoor(service.clone())));
-    let router = small(router, HealthServer::new(health::HealthDoor::new(service.clone())));
-    let router = match doors.has(Profile::D) {
+    let router = small(router, HealthServer::new(health::HealthDoor::new(service.clone(), relay.clone())));
+    let router = match compat.profiles.has(Profile::D) {
         true => small(router, ClientServiceServer::new(dts)),
         // Not left to the REST door, whose problems a gRPC client cannot read.
         false => router.route("/dts.ClientService/{method}", any(switched_off)),

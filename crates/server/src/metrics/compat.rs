@@ -1,7 +1,7 @@
 //! The metrics of profile A, under the names of the original, so that its dashboards fill.
 //!
 //! They come with the profile and count what really happens, to whatever door a job came. A job counts once, when it is over:
-//! `completed`, `failed`, or `timeout` if it died of its last attempt's timeout. A worker is known by its name.
+//! `completed`, `failed`, or `timeout` if its last attempt ran out of time, or its worker was not heard of any more. A worker is known by its name.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ganger_core::JobId;
-use ganger_core::coordinator::view::Stats;
-use ganger_core::event::{Event, WorkerState};
+use ganger_core::coordinator::gauges::Gauges;
+use ganger_core::event::Event;
 use ganger_core::job::State;
 use ganger_core::outcome::Outcome;
 use prometheus_client::encoding::{EncodeLabelSet, text};
@@ -53,7 +53,7 @@ pub(super) struct Compat {
     lease_timeouts: Counter,
     /// The histograms of workers, found by their names as they are.
     known: Mutex<HashMap<Arc<str>, Histogram>>,
-    /// The job whose attempt ran out of time last: what became of it is told next.
+    /// The job whose attempt, or its lease, ran out of time last: what became of it is told next.
     timed_out: Mutex<Option<JobId>>,
 }
 
@@ -107,13 +107,16 @@ impl Compat {
     pub(super) fn observe(&self, event: &Event) {
         if let Event::Attempt { job, attempt, outcome, worker, ran_us, .. } = event {
             self.processing_of(worker).observe(Duration::from_micros(*ran_us).as_secs_f64());
+            // What this attempt died of counts, not what one before it did.
+            self.died_of_time(*job);
             let retries = match outcome {
                 Outcome::Error => &self.retries.error,
                 Outcome::Timeout => {
-                    *self.timed_out.lock().unwrap_or_else(PoisonError::into_inner) = Some(*job);
+                    self.ran_out_of_time(*job);
                     &self.retries.timeout
                 }
                 Outcome::Lost => {
+                    self.ran_out_of_time(*job);
                     self.lease_timeouts.inc();
                     &self.retries.lost
                 }
@@ -143,14 +146,14 @@ impl Compat {
     }
 
     /// Writes the gauges as the leader counts now.
-    pub(super) fn encode_gauges(&self, out: &mut String, stats: &Stats) -> fmt::Result {
-        self.fill(stats);
+    pub(super) fn encode_gauges(&self, out: &mut String, gauges: &Gauges) -> fmt::Result {
+        self.fill(gauges);
         text::encode_registry(out, &self.gauges)
     }
 
-    fn fill(&self, stats: &Stats) {
+    fn fill(&self, gauges: &Gauges) {
         let (mut waiting, mut dead) = (0, 0);
-        for (.., counts) in &stats.counts {
+        for (.., counts) in &gauges.stats.counts {
             for (state, count) in State::ALL.iter().zip(counts) {
                 match state {
                     State::Scheduled | State::Blocked | State::Queued | State::Retrying => waiting += count,
@@ -162,18 +165,10 @@ impl Compat {
         let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         self.in_queue.set(number(waiting));
         self.in_dlq.set(number(dead));
-        let mut workers = [0u64; WORKER_STATES.len()];
-        for (state, count) in &stats.workers {
-            match state {
-                WorkerState::Available => workers[0] += *count as u64,
-                WorkerState::Busy => workers[1] += *count as u64,
-                // It is there and takes nothing.
-                WorkerState::Draining | WorkerState::Unavailable => workers[2] += *count as u64,
-                WorkerState::Lost | WorkerState::Gone => {}
-            }
-        }
-        for (state, count) in WORKER_STATES.into_iter().zip(workers) {
-            self.workers.get_or_create(&StateLabel { state }).set(number(count));
+        // The originals had one job at a time: a worker with any job was busy.
+        let by_use = gauges.workers;
+        for (state, count) in WORKER_STATES.into_iter().zip([by_use.idle, by_use.working, by_use.away]) {
+            self.workers.get_or_create(&StateLabel { state }).set(number(count as u64));
         }
     }
 
@@ -189,6 +184,10 @@ impl Compat {
         let histogram = self.processing.get_or_create_owned(&WorkerUrl { worker_url: worker.to_string() });
         known.insert(worker.clone(), histogram.clone());
         histogram
+    }
+
+    fn ran_out_of_time(&self, job: JobId) {
+        *self.timed_out.lock().unwrap_or_else(PoisonError::into_inner) = Some(job);
     }
 
     fn died_of_time(&self, job: JobId) -> bool {
@@ -229,7 +228,9 @@ mod tests {
     use super::*;
     use ganger_core::Term;
     use ganger_core::Wall;
-    use ganger_core::coordinator::view::ScheduleCounts;
+    use ganger_core::coordinator::gauges::WorkerUse;
+    use ganger_core::coordinator::view::{ScheduleCounts, Stats};
+    use ganger_core::event::WorkerState;
 
     fn attempt(job: JobId, attempt: u32, outcome: Outcome, worker: &str) -> Event {
         let (queue, kind) = ("default".parse().unwrap(), "default".parse().unwrap());
@@ -254,10 +255,10 @@ mod tests {
         Event::Job { job, queue, kind, state, attempt: 1, created_at: Wall(0), at: Wall(0) }
     }
 
-    fn text(compat: &Compat, stats: Option<&Stats>) -> String {
+    fn text(compat: &Compat, gauges: Option<&Gauges>) -> String {
         let mut out = String::new();
         compat.encode(&mut out).unwrap();
-        stats.map_or(Ok(()), |stats| compat.encode_gauges(&mut out, stats)).unwrap();
+        gauges.map_or(Ok(()), |gauges| compat.encode_gauges(&mut out, gauges)).unwrap();
         out
     }
 
@@ -265,6 +266,7 @@ mod tests {
     fn every_panel_of_the_original_finds_its_metric() {
         let compat = Compat::new();
         let (a, b, c) = (JobId::new(1, [1; 10]), JobId::new(1, [2; 10]), JobId::new(1, [3; 10]));
+        let d = JobId::new(1, [4; 10]);
         for event in [
             attempt(a, 1, Outcome::Ok, "w1"),
             ended(a, State::Succeeded),
@@ -276,6 +278,8 @@ mod tests {
             ended(c, State::Retrying),
             attempt(c, 2, Outcome::Error, "w2"),
             ended(c, State::Dead),
+            attempt(d, 1, Outcome::Lost, "w3"),
+            ended(d, State::Dead),
         ] {
             compat.observe(&event);
         }
@@ -292,24 +296,26 @@ mod tests {
             store_trouble: None,
             schedules: ScheduleCounts::default(),
         };
-        let text = text(&compat, Some(&stats));
+        let workers = WorkerUse { idle: 0, working: 3, away: 10 };
+        let gauges = Gauges { stats, queues: Vec::new(), workers, schedule_lag: Duration::ZERO };
+        let text = text(&compat, Some(&gauges));
         for expected in [
             "jobs_total{status=\"completed\"} 1",
             "jobs_total{status=\"failed\"} 1",
-            "jobs_total{status=\"timeout\"} 1",
+            "jobs_total{status=\"timeout\"} 2",
             "workers_active{state=\"available\"} 0",
             "workers_active{state=\"busy\"} 3",
-            "workers_active{state=\"unavailable\"} 1",
+            "workers_active{state=\"unavailable\"} 10",
             "jobs_in_queue 8",
             "jobs_in_dlq 5",
             "job_processing_duration_seconds_bucket{le=\"5.0\",worker_url=\"w1\"} 0",
             "job_processing_duration_seconds_bucket{le=\"10.0\",worker_url=\"w1\"} 3",
             "job_processing_duration_seconds_count{worker_url=\"w2\"} 2",
-            "job_retry_attempts_bucket{le=\"0.0\",reason=\"lost\"} 1",
+            "job_retry_attempts_bucket{le=\"0.0\",reason=\"lost\"} 2",
             "job_retry_attempts_bucket{le=\"2.0\",reason=\"timeout\"} 1",
             "job_retry_attempts_bucket{le=\"5.0\",reason=\"timeout\"} 2",
             "job_retry_attempts_count{reason=\"error\"} 1",
-            "dts_lease_timeouts_total 1",
+            "dts_lease_timeouts_total 2",
         ] {
             assert!(text.lines().any(|line| line == expected), "{expected} in\n{text}");
         }

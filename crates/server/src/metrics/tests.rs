@@ -2,7 +2,7 @@
 
 use super::labels::LABEL_VALUES;
 use super::*;
-use ganger_core::coordinator::gauges::QueueThreads;
+use ganger_core::coordinator::gauges::{QueueThreads, WorkerUse};
 use ganger_core::coordinator::port::Reconciled;
 use ganger_core::coordinator::view::{QueueView, ScheduleCounts, Stats};
 use ganger_core::disk::Disk;
@@ -57,7 +57,7 @@ fn gauges(queues: Vec<(QueueView, QueueThreads)>) -> Gauges {
         store_trouble: None,
         schedules: ScheduleCounts { known: 4, paused: 2, overdue: 1 },
     };
-    Gauges { stats, queues, schedule_lag: Duration::from_millis(2500) }
+    Gauges { stats, queues, workers: WorkerUse::default(), schedule_lag: Duration::from_millis(2500) }
 }
 
 fn has(text: &str, lines: &[&str]) {

@@ -22,6 +22,7 @@
 mod body;
 mod call;
 mod certificate;
+mod health;
 mod hold;
 pub(crate) mod key;
 mod knock;

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use ganger_core::outcome::Report;
+use ganger_proto::health::HealthCheckRequest;
+use ganger_proto::health::health_check_response::ServingStatus;
+use ganger_proto::health::health_client::HealthClient;
 use ganger_proto::v1;
 use ganger_proto::v1::jobs_client::JobsClient;
 use ganger_server::auth::AuthOptions;
@@ -145,4 +148,52 @@ async fn calls_are_measured_and_listeners_counted() {
     drop(listening);
     reads(&url, "ganger_stream_clients", 0.0).await;
     server.stop().await;
+}
+
+/// As the dashboards of profile A mean it: with any job a worker is busy, and one that was killed is unavailable until it is back.
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_are_told_by_what_they_do_and_a_lost_one_is_unavailable() {
+    let server = testing::start().await;
+    let (url, service) = (server.url(), server.service());
+    let active = |state: &str| format!("workers_active{{state=\"{state}\"}}");
+    let mut worker = Worker::start(&url).await;
+    reads(&url, &active("available"), 1.0).await;
+    submit(service, spec("x", "1")).await;
+    let _held = worker.work().await;
+    reads(&url, &active("busy"), 1.0).await;
+    reads(&url, &active("available"), 0.0).await;
+    reads(&url, &active("unavailable"), 0.0).await;
+    // Its TTL passes without a sign of life.
+    drop(worker);
+    reads(&url, &active("unavailable"), 1.0).await;
+    reads(&url, &active("busy"), 0.0).await;
+    // It is back under its name, and has the job again.
+    let mut back = Worker::start(&url).await;
+    let _held = back.work().await;
+    reads(&url, &active("busy"), 1.0).await;
+    reads(&url, &active("unavailable"), 0.0).await;
+    server.stop().await;
+}
+
+/// It knows neither workers nor tasks itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_standby_tells_the_health_of_workers_and_tasks_as_the_leader_does() {
+    let pair = pair().await;
+    let mut health = HealthClient::connect(pair.standby.url()).await.unwrap();
+    let mut is = async |service: &str, expected: ServingStatus| {
+        let told = health.check(HealthCheckRequest { service: service.into() }).await.unwrap();
+        assert_eq!(told.into_inner().status(), expected, "{service}");
+    };
+    is("tasks", ServingStatus::Serving).await;
+    is("workers", ServingStatus::NotServing).await;
+    assert_eq!(post(&pair.standby.url(), "/v1/jobs", json!({"kind": "x"})).await.0, 201);
+    is("tasks", ServingStatus::NotServing).await;
+    let mut worker = Worker::start(&pair.leader.url()).await;
+    let _held = worker.work().await;
+    is("workers", ServingStatus::Serving).await;
+    is("tasks", ServingStatus::Serving).await;
+    is("server", ServingStatus::Serving).await;
+    pair.leader.stop().await;
+    is("workers", ServingStatus::Unknown).await;
+    pair.standby.stop().await;
 }

@@ -50,7 +50,7 @@ async fn a_submission_is_answered_with_the_job() {
         assert_eq!(shown["id"], real.id.uuid().to_string());
         assert_eq!(
             without_times(shown),
-            json!({"name": "numbers of May", "type": "LargeArraySum", "priority": 3, "thread_demand": 4, "status": "Pending"})
+            json!({"name": "numbers of May", "type": "LargeArraySum", "priority": 3, "thread_demand": 4, "status": "Pending", "payload": {"array": [1, 2]}})
         );
         assert_eq!(
             (real.kind.as_str(), real.fallback),
@@ -63,9 +63,14 @@ async fn a_submission_is_answered_with_the_job() {
 #[tokio::test]
 async fn zero_is_a_priority_and_a_demand_and_both_may_be_left_out() {
     let site = Site::start().await;
-    let zero = taken(&site, &json!({"type": "AddNumbers", "priority": 0, "thread_demand": 0})).await;
-    let none = taken(&site, &json!({"type": "AddNumbers", "surplus": true})).await;
-    let expected = json!({"type": "AddNumbers", "priority": 0, "thread_demand": 1, "status": "Pending"});
+    let zero = taken(
+        &site,
+        &json!({"type": "AddNumbers", "priority": 0, "thread_demand": 0, "payload": {"x": 1, "y": 2}}),
+    )
+    .await;
+    let none =
+        taken(&site, &json!({"type": "AddNumbers", "surplus": true, "payload": {"x": 1, "y": 2}})).await;
+    let expected = json!({"type": "AddNumbers", "priority": 0, "thread_demand": 1, "status": "Pending", "payload": {"x": 1, "y": 2}});
     assert_eq!(without_times(zero), expected);
     assert_eq!(without_times(none), expected);
 }
@@ -82,10 +87,30 @@ async fn what_cannot_be_taken_is_refused_in_the_words_of_the_original() {
         (r#"["AddNumbers"]"#, "invalid request body"),
         (r#"{"type":"AddNumbers","priority":1000}"#, "priority must be from -128 to 127"),
         (r#"{"type":"AddNumbers","thread_demand":-1}"#, "thread_demand must not be negative"),
-        (r#"{"type":"AddNumbers","name":"a\u0000b"}"#, "invalid request body"),
+        (r#"{"type":"AddNumbers","name":"a\u0000b","payload":{"x":1,"y":2}}"#, "invalid request body"),
+        (r#"{"type":"AddNumbers","payload":[1]}"#, "invalid payload for AddNumbers: it must be an object"),
+        (r#"{"type":"ReverseString"}"#, "invalid payload for ReverseString: it must be an object"),
+        (
+            r#"{"type":"resize_image","payload":{"width":1,"height":1}}"#,
+            "invalid payload for ResizeImage: it needs either `url` or `data`",
+        ),
     ] {
         let answer = said(submit(&site, body).await).await;
         assert_eq!(answer, (400, json!({"error": error}).to_string()), "{body}");
+    }
+}
+
+/// Too large for a payload, and too large for a body.
+#[tokio::test]
+async fn an_array_that_is_too_large_is_refused_in_the_words_of_the_original() {
+    let site = Site::start().await;
+    for (numbers, status) in [(530_000, 400), (3_000_000, 413)] {
+        let numbers = vec!["1"; numbers].join(",");
+        let body = format!("{{\"type\":\"large_array_sum\",\"payload\":{{\"numbers\":[{numbers}]}}}}");
+        let (answered, text) = said(submit(&site, &body).await).await;
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(answered, status, "{text}");
+        assert!(document["error"].as_str().is_some_and(|error| error.contains("bytes")), "{text}");
     }
 }
 
@@ -110,13 +135,13 @@ async fn a_job_is_shown_as_it_is_from_its_beginning_to_its_end() {
     assert!(done["completed_at"].is_string());
     assert_eq!(
         without_times(done),
-        json!({"type": "LargeArraySum", "priority": 0, "thread_demand": 1, "status": "Completed", "result": {"Sum": 55, "sum": 55}})
+        json!({"type": "LargeArraySum", "priority": 0, "thread_demand": 1, "status": "Completed", "payload": {"array": [55]}, "result": {"Sum": 55, "sum": 55}})
     );
     let kept: Value = site.read(&format!("/db/jobs/{id}")).await;
     assert_eq!(kept["worker_threads"], 1);
-    for time in ["queue_time_ms", "execution_time_ms", "total_time_ms"] {
-        assert!(kept[time].is_u64(), "{time} in {kept}");
-    }
+    let [queue, execution, total] =
+        ["queue_time_ms", "execution_time_ms", "total_time_ms"].map(|time| kept[time].as_u64().unwrap());
+    assert_eq!(queue + execution, total, "{kept}");
     let all: Value = site.read("/db/jobs").await;
     assert_eq!(all, json!([kept]), "the list has the same");
     let own: Value = site.read(&format!("/jobs/{}", job_id(&id))).await;
@@ -146,7 +171,7 @@ async fn a_job_that_failed_says_why_and_one_that_waits_to_be_tried_again_is_pend
 #[tokio::test]
 async fn a_cancelled_job_has_failed() {
     let site = Site::start().await;
-    let job = taken(&site, &json!({"type": "AddNumbers"})).await;
+    let job = taken(&site, &json!({"type": "AddNumbers", "payload": {"x": 1, "y": 2}})).await;
     let id = job["id"].as_str().unwrap();
     let _: Value = site.told(&format!("/v1/jobs/{}:cancel", job_id(id)), &json!({})).await;
     let shown: Value = site.read(&format!("/db/jobs/{id}")).await;
@@ -161,7 +186,11 @@ async fn the_list_is_an_array_newest_first_with_its_total_and_a_link_to_the_rest
     assert_eq!(said(answer).await, (200, "[]".into()));
     let mut ids = Vec::new();
     for n in 0..5 {
-        let job = taken(&site, &json!({"type": "AddNumbers", "name": format!("n{n}")})).await;
+        let job = taken(
+            &site,
+            &json!({"type": "AddNumbers", "name": format!("n{n}"), "payload": {"x": 1, "y": n}}),
+        )
+        .await;
         ids.insert(0, job["id"].clone());
         site.submit(&json!({"kind": "noop"})).await;
     }

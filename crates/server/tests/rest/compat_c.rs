@@ -183,6 +183,7 @@ async fn without_a_good_token_the_door_stays_shut() {
             (Some("Bearer".to_owned()), "No token provided"),
             (Some("Bearer ".to_owned()), "No token provided"),
             (Some("Bearer rubbish".to_owned()), "Invalid token"),
+            (Some("rubbish".to_owned()), "Invalid token"),
             (Some(format!("Bearer {forged}")), "Invalid token"),
             (Some(format!("Basic {access}")), "Invalid token"),
         ] {
@@ -209,6 +210,9 @@ async fn health_is_good() {
     let answer = site.get("/health").bearer_auth(&access).send().await.unwrap();
     let expected = (200, "text/plain; charset=utf-8".to_owned(), "Good health".to_owned());
     assert_eq!(said(answer).await, expected);
+    // As the original's own page sent it.
+    let bare = site.get("/health").header("authorization", &access).send().await.unwrap();
+    assert_eq!(said(bare).await, expected);
 }
 
 #[tokio::test]
@@ -297,7 +301,9 @@ async fn failed_jobs_are_listed_with_why_and_page_by_page() {
     for wrong in
         ["/failedJobs?limit=0", "/failedJobs?limit=501", "/failedJobs?cursor=x", "/failedJobs?page=2"]
     {
-        assert_eq!(list(wrong).await.status(), 400, "{wrong}");
+        let (status, sort, text) = said(list(wrong).await).await;
+        assert_eq!((status, sort.as_str()), (400, "application/json"), "{wrong}");
+        assert!(serde_json::from_str::<Value>(&text).unwrap()["message"].is_string(), "{wrong}: {text}");
     }
     let freed = added(&site, &access, r#"{"email":"a@b","name":"Ada"}"#).await;
     assert_ne!(freed, ids[0], "who was certainly not mailed may be asked for again");

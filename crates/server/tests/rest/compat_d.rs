@@ -153,6 +153,25 @@ async fn a_script_is_put_together_and_given_to_its_interpreter() {
     }
 }
 
+/// Clients of the original send no metadata.
+#[tokio::test]
+async fn a_door_whose_commands_are_open_needs_no_token_and_no_other_door_is_opened_by_it() {
+    let mut options = testing::options(Arc::new(MemoryStore::new()));
+    options.exec_token = Some(TOKEN.into());
+    options.compat.open_commands = true;
+    let site = Site::over(testing::start_with(options).await);
+    let mut client = ClientServiceClient::connect(site.server.url()).await.unwrap();
+    let taken = client.schedule_task(task("2020-01-01T00:00:00Z", "id")).await.unwrap().into_inner();
+    let job: JobBody = site.read(&format!("/v1/jobs/{}", taken.task_id)).await;
+    assert_eq!(job.payload.unwrap().get(), r#"{"bash":true,"shell":"id"}"#);
+    let chunk = FileChunk { filename: "a".into(), content: b"print(1)".to_vec(), is_last: true };
+    let file = client.transfer_file(tokio_stream::iter([chunk])).await.unwrap().into_inner();
+    let job: JobBody = site.read(&format!("/v1/jobs/{}", file.file_id)).await;
+    assert_eq!(job.payload.unwrap().get(), r#"{"argv":["python3"],"bash":true,"stdin":"print(1)"}"#);
+    let refused = site.post("/v1/jobs", r#"{"kind":"exec","payload":{"argv":["id"]}}"#).send().await.unwrap();
+    assert_eq!(refused.status(), 403);
+}
+
 #[tokio::test]
 async fn the_door_is_not_there_where_it_is_switched_off() {
     let mut options = testing::options(Arc::new(MemoryStore::new()));

@@ -1,7 +1,8 @@
 //! `exec`: runs a program. Off unless the worker allows it.
 //!
 //! Payload: `{"argv": ["convert", "in.png", "out.jpg"]}`, or `{"shell": "ls | wc -l"}`; besides `env`, `cwd`,
-//! `stdin` (text) and `timeout` (seconds). There is no shell unless `shell` asks for one. The
+//! `stdin` (text), `timeout` (seconds) and `bash` (true: where there is a bash, it is run instead of
+//! `/bin/sh`). There is no shell unless `shell` asks for one. The
 //! environment is cleared but for a few names ([`Environment`]) and what describes the attempt:
 //! `GANGER_JOB_ID`, `GANGER_ATTEMPT`, `GANGER_THREADS`.
 //!
@@ -39,6 +40,9 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The names that pass from the worker's environment.
 const PASSED: [&str; 4] = ["PATH", "HOME", "LANG", "TZ"];
 const EX_DATAERR: i32 = 65;
+const SHELL: &str = "/bin/sh";
+/// Where bash is, where there is one.
+const BASH: [&str; 3] = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
 
 /// A program to run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -59,6 +63,9 @@ pub struct Exec {
     /// What it reads; nothing if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdin: Option<String>,
+    /// Where there is a bash, it is run instead of `/bin/sh`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bash: bool,
     /// Seconds it may take; besides, the job's own timeout holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<f64>,
@@ -143,14 +150,21 @@ fn trace_variables(ctx: &Ctx) -> Vec<(&'static str, String)> {
     std::iter::once(("TRACEPARENT", parent)).chain(state).collect()
 }
 
+/// The shell that is run.
+fn shell(bash: bool) -> &'static str {
+    let there = BASH.into_iter().find(|path| bash && std::path::Path::new(path).exists());
+    there.unwrap_or(SHELL)
+}
+
 fn command(environment: &Environment, ctx: &Ctx, exec: &Exec) -> Result<Command, JobError> {
     let mut command = match (&exec.shell, exec.argv.split_first()) {
         (Some(line), None) => {
-            let mut shell = Command::new("/bin/sh");
+            let mut shell = Command::new(shell(exec.bash));
             shell.arg("-c").arg(line);
             shell
         }
         (None, Some((program, arguments))) => {
+            let program = if program == SHELL { shell(exec.bash) } else { program };
             let mut command = Command::new(program);
             command.args(arguments);
             command

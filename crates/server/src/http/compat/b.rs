@@ -5,6 +5,9 @@
 //! more threads than any worker has runs on one.
 
 mod body;
+mod payload;
+
+use std::borrow::Cow;
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -14,6 +17,7 @@ use ganger_core::JobId;
 use ganger_core::job::{Fallback, State as JobState};
 use ganger_core::limits;
 use ganger_store::read::{ListQuery, StoredJob};
+use serde_json::value::RawValue;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -27,7 +31,7 @@ use body::{ErrorObject, JobObject, JobType, NewJob};
 
 /// Jobs of one answer.
 pub(in crate::http) const MOST: usize = 1_000;
-/// Results of one answer, in bytes: what is beyond is on the next page.
+/// Payloads and results of one answer, in bytes: what is beyond is on the next page.
 const MOST_BYTES: usize = 8 << 20;
 /// Jobs that are read at a time.
 const AT_A_TIME: usize = 50;
@@ -49,10 +53,17 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// `Idempotency-Key` works here too.
 #[utoipa::path(post, path = "/jobs", tag = "compat", request_body = NewJob,
     responses((status = 202, body = JobObject, headers(("Location" = String), ("X-Job-Id" = String))),
-        (status = 400, body = ErrorObject, description = "What is wrong, e.g. `unsupported job type`")))]
+        (status = 400, body = ErrorObject, description = "What is wrong, e.g. `unsupported job type`"),
+        (status = 413, body = ErrorObject, description = "The body is too large")))]
 async fn submit(State(app): State<App>, request: Request) -> Answer {
     let headers = request.headers().clone();
-    let bytes = request::body(request, JOB_BODY).await?;
+    let bytes = match request::body(request, JOB_BODY).await {
+        Ok(bytes) => bytes,
+        Err(problem) if problem.code == Code::BodyTooLarge => {
+            return Ok(refused(StatusCode::PAYLOAD_TOO_LARGE, problem.detail));
+        }
+        Err(problem) => return Err(problem),
+    };
     let job = match read(&bytes) {
         Ok(job) => job,
         Err(why) => return Ok(refused(StatusCode::BAD_REQUEST, why)),
@@ -76,7 +87,7 @@ async fn submit(State(app): State<App>, request: Request) -> Answer {
 
 /// List jobs (profile B)
 ///
-/// Newest first, at most 1,000 and 8 MiB of results at a time.
+/// Newest first, at most 1,000 and 8 MiB of payloads and results at a time.
 #[utoipa::path(get, path = "/jobs", tag = "compat",
     params(("limit" = Option<usize>, Query, description = "1 to 1000, 1000 if not given"),
         ("cursor" = Option<String>, Query, description = "Where the `Link` of the page before points to")),
@@ -112,12 +123,12 @@ async fn get_final(State(app): State<App>, Segment(id): Segment) -> Answer {
 }
 
 /// The job that a body asks for, or what is wrong with it in a few words.
-fn read(bytes: &[u8]) -> Result<NewJobRequest, &'static str> {
+fn read(bytes: &[u8]) -> Result<NewJobRequest, Cow<'static, str>> {
     const UNREADABLE: &str = "invalid request body";
     let text = fields::text(bytes).map_err(|_| UNREADABLE)?;
     // A list would do for the derived reader as well.
     if !text.trim_start().starts_with('{') {
-        return Err(UNREADABLE);
+        return Err(UNREADABLE.into());
     }
     let new: NewJob = serde_json::from_str(text).map_err(|_| UNREADABLE)?;
     let of_type = JobType::parse(&new.of_type).ok_or("unsupported job type")?;
@@ -127,8 +138,14 @@ fn read(bytes: &[u8]) -> Result<NewJobRequest, &'static str> {
     let threads = u16::try_from(threads).unwrap_or(u16::MAX).clamp(1, limits::THREADS);
     let tag = new.name.filter(|name| !name.is_empty()).map(|name| format!("{NAME}{name}"));
     if tag.as_ref().is_some_and(|tag| tag.len() > limits::TAG_BYTES) {
-        return Err("name is too long");
+        return Err("name is too long".into());
     }
+    let given = new.payload.as_deref().map_or("null", RawValue::get);
+    if given.len() > limits::PAYLOAD_BYTES {
+        return Err(format!("the payload has more than {} bytes", limits::PAYLOAD_BYTES).into());
+    }
+    payload::check(of_type, given)
+        .map_err(|error| format!("invalid payload for {}: {error}", of_type.shown()))?;
     Ok(NewJobRequest {
         kind: of_type.kind().into(),
         payload: new.payload,
@@ -184,7 +201,7 @@ async fn page(
         let found = app.service.list(query.clone()).await?;
         query.before = found.next;
         rows += found.examined;
-        bytes += found.jobs.iter().map(result_bytes).sum::<usize>();
+        bytes += found.jobs.iter().map(shown_bytes).sum::<usize>();
         jobs.extend(found.jobs.into_iter().map(|stored| object(stored, app)));
         // Whatever ends the answer early, it says where to go on.
         let enough = jobs.len() >= limit || bytes > MOST_BYTES || rows > limits::SCAN_ROWS;
@@ -201,8 +218,9 @@ async fn page(
     Ok(response)
 }
 
-fn result_bytes(job: &StoredJob) -> usize {
-    job.end.as_ref().and_then(|end| end.result.as_ref()).map_or(0, String::len)
+/// What an answer shows of a job and has no small bound.
+fn shown_bytes(job: &StoredJob) -> usize {
+    job.spec.payload.len() + job.end.as_ref().and_then(|end| end.result.as_ref()).map_or(0, String::len)
 }
 
 /// How many there are in all, by the counters.
@@ -217,14 +235,14 @@ async fn total(app: &App, states: &[JobState]) -> Result<u64, Problem> {
 }
 
 fn object(stored: StoredJob, app: &App) -> JobObject {
-    JobObject::of(shown::job(stored, None, None, Include { payload: false, result: true }, app.now().wall))
+    JobObject::of(shown::job(stored, None, None, Include { payload: true, result: true }, app.now().wall))
 }
 
 fn timed(stored: StoredJob, app: &App) -> JobObject {
-    JobObject::timed(shown::job(stored, None, None, Include { payload: false, result: true }, app.now().wall))
+    JobObject::timed(shown::job(stored, None, None, Include { payload: true, result: true }, app.now().wall))
 }
 
-fn refused(status: StatusCode, why: &'static str) -> Response {
+fn refused(status: StatusCode, why: impl Into<String>) -> Response {
     (status, Json(ErrorObject { error: why.into() })).into_response()
 }
 
@@ -232,8 +250,20 @@ fn refused(status: StatusCode, why: &'static str) -> Response {
 mod tests {
     use super::*;
 
-    fn read_text(text: &str) -> Result<NewJobRequest, &'static str> {
-        read(text.as_bytes())
+    /// A job with the payload that its type needs.
+    fn read_text(text: &str) -> Result<NewJobRequest, Cow<'static, str>> {
+        let whole = text.replace('}', ",\"payload\":{\"x\":1,\"y\":2,\"text\":\"a\",\"numbers\":[],\"url\":\"u\",\"width\":1,\"height\":1}}");
+        read(whole.as_bytes())
+    }
+
+    #[test]
+    fn a_payload_is_taken_at_its_bound_and_refused_one_past_it() {
+        let of = |bytes: usize| {
+            let text = "x".repeat(bytes - "{\"text\":\"\"}".len());
+            read(format!("{{\"type\":\"ReverseString\",\"payload\":{{\"text\":\"{text}\"}}}}").as_bytes())
+        };
+        assert!(of(limits::PAYLOAD_BYTES).is_ok());
+        assert_eq!(of(limits::PAYLOAD_BYTES + 1).unwrap_err(), "the payload has more than 1048576 bytes");
     }
 
     #[test]

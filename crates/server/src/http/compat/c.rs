@@ -11,9 +11,11 @@ use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use ganger_core::access::Role;
+use ganger_core::change::Intake;
 use ganger_core::job::State as JobState;
 use ganger_core::name::{Kind, QueueName};
-use ganger_core::{limits, mail};
+use ganger_core::rules::Death;
+use ganger_core::{JobId, limits, mail};
 use ganger_store::read::ListQuery;
 use serde::de::DeserializeOwned;
 use utoipa_axum::router::OpenApiRouter;
@@ -24,7 +26,7 @@ use crate::http::problem::{Code, Problem};
 use crate::http::request::{self, Answer, Params, SMALL_BODY};
 use crate::http::{App, cursor, fields};
 use crate::listener::Peer;
-use crate::service::{LoggedIn, UserChange};
+use crate::service::{LoggedIn, ServiceError, UserChange};
 use body::{Credentials, FailedJob, Message, NewMail, RefreshToken, Tokens};
 
 /// The kind of its jobs.
@@ -125,6 +127,7 @@ async fn refresh(State(app): State<App>, request: Request) -> Answer {
     responses((status = 200, body = Message, description = "`Job added to queue`",
             headers(("Location" = String), ("X-Job-Id" = String))),
         (status = 400, body = Message),
+        (status = 409, body = Message, description = "Nobody knows whether an earlier mail to this person was sent"),
         (status = 401, body = String, content_type = "text/plain", description = "`No token provided` or `Invalid token`")))]
 async fn add_job(State(app): State<App>, request: Request) -> Answer {
     let headers = request.headers().clone();
@@ -148,9 +151,30 @@ async fn add_job(State(app): State<App>, request: Request) -> Answer {
         &job,
     )
     .await?;
-    let mut response = message(StatusCode::OK, "Job added to queue");
+    let mut response = match intake {
+        Intake::Duplicate(holder) if is_delivery_unknown(&app, holder).await? => {
+            let detail = format!(
+                "Job not added: nobody knows whether the mail of {holder} was sent; replay that job to send it again"
+            );
+            message(StatusCode::CONFLICT, detail)
+        }
+        Intake::Created(_) | Intake::Duplicate(_) => message(StatusCode::OK, "Job added to queue"),
+    };
     name_job(&mut response, intake.job());
     Ok(response)
+}
+
+/// Whether a job is dead because nobody knows whether its mail was sent.
+async fn is_delivery_unknown(app: &App, id: JobId) -> Result<bool, Problem> {
+    match app.service.job(id).await {
+        Ok(view) => {
+            let end = view.stored.end.as_ref();
+            Ok(view.stored.state == JobState::Dead
+                && end.is_some_and(|end| end.reason.as_deref() == Some(Death::Unknown.reason())))
+        }
+        Err(ServiceError::NoSuchJob(_)) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// List failed jobs (profile C)
@@ -159,13 +183,22 @@ async fn add_job(State(app): State<App>, request: Request) -> Answer {
 #[utoipa::path(get, path = "/failedJobs", tag = "compat",
     params(("limit" = Option<usize>, Query, description = "1 to 500, 50 if not given"),
         ("cursor" = Option<String>, Query, description = "Where the `Link` of the page before points to")),
-    responses((status = 200, body = Vec<FailedJob>, headers(("Link" = String))),
+    responses((status = 200, body = Vec<FailedJob>, headers(("Link" = String))), (status = 400, body = Message),
         (status = 401, body = String, content_type = "text/plain", description = "`No token provided` or `Invalid token`")))]
 async fn failed_jobs(State(app): State<App>, params: Params) -> Answer {
+    match failed_page(&app, &params).await {
+        Err(problem) if problem.code.status() == StatusCode::BAD_REQUEST => {
+            Ok(message(StatusCode::BAD_REQUEST, problem.detail))
+        }
+        answer => answer,
+    }
+}
+
+async fn failed_page(app: &App, params: &Params) -> Answer {
     params.only(&["limit", "cursor"])?;
     let kind: Kind = WELCOME.parse().map_err(|error| Problem::new(Code::Internal, format!("{error}")))?;
     let mut query = ListQuery { states: vec![JobState::Dead], kind: Some(kind), ..ListQuery::default() };
-    query.limit = request::limit(&params, MOST)?;
+    query.limit = request::limit(params, MOST)?;
     if let Some(text) = params.one("cursor")? {
         query.before = Some(cursor::decode(&query, text)?);
     }
@@ -186,10 +219,25 @@ async fn health() -> Response {
     plain(StatusCode::OK, "Good health")
 }
 
+/// The token as every other door reads it: the original took it with or without `Bearer` before it.
+pub(crate) fn complete_token(headers: &mut HeaderMap) {
+    let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).map(str::trim);
+    let Some(bare) = shown.filter(|shown| !shown.is_empty() && !shown.contains(' ') && *shown != "Bearer")
+    else {
+        return;
+    };
+    if let Ok(whole) = HeaderValue::from_str(&format!("Bearer {bare}")) {
+        headers.insert(header::AUTHORIZATION, whole);
+    }
+}
+
 /// Whoever is not let in is told so in the words of the original.
 pub(crate) fn unauthenticated(headers: &HeaderMap) -> Response {
     let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let token = shown.trim().split_once(' ').map_or("", |(_, token)| token.trim());
+    let token = match shown.trim() {
+        "Bearer" => "",
+        shown => shown.split_once(' ').map_or(shown, |(_, token)| token.trim()),
+    };
     let mut response =
         plain(StatusCode::UNAUTHORIZED, if token.is_empty() { NO_TOKEN } else { INVALID_TOKEN });
     let challenge = HeaderValue::from_static("Bearer realm=\"ganger\"");

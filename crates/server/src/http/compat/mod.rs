@@ -18,7 +18,7 @@ use ganger_core::change::{Intake, Submitted};
 use ganger_store::read::ListQuery;
 use utoipa_axum::router::OpenApiRouter;
 
-pub(crate) use c::unauthenticated;
+pub(crate) use c::{complete_token, unauthenticated};
 pub use profile::{Profile, Profiles};
 
 use super::jobs::JOB_BODY;
@@ -36,6 +36,8 @@ pub struct CompatOptions {
     pub profiles: Profiles,
     /// Those that ask nobody who he is, where others do.
     pub open: Profiles,
+    /// Whether profile D runs commands for callers who do not have the token for commands.
+    pub open_commands: bool,
     /// Whether anybody may sign up at profile C.
     pub signup: bool,
     /// Origins whose pages may use every route.
@@ -49,6 +51,7 @@ impl Default for CompatOptions {
         CompatOptions {
             profiles: Profiles::ALL,
             open: Profiles::NONE,
+            open_commands: false,
             signup: false,
             origins: cors::Origins::default(),
             door_origins: cors::Origins::default(),

@@ -35,7 +35,7 @@ impl JobType {
         }
     }
 
-    const fn shown(self) -> &'static str {
+    pub(super) const fn shown(self) -> &'static str {
         match self {
             JobType::AddNumbers => "AddNumbers",
             JobType::ReverseString => "ReverseString",
@@ -108,6 +108,10 @@ pub(super) struct JobObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     completed_at: Option<Wall>,
+    /// Its input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<serde_json::Value>)]
+    payload: Option<Box<RawValue>>,
     /// Its keys in both spellings: `{"Sum":55,"sum":55}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<serde_json::Value>)]
@@ -142,6 +146,7 @@ impl JobObject {
             created_at: job.created_at,
             started_at: job.started_at.filter(|_| begun),
             completed_at: job.finished_at,
+            payload: job.payload,
             result: job.result.map(in_both_spellings),
             error: job.last_error.or(job.reason).filter(|_| failed),
             times: None,
@@ -150,9 +155,11 @@ impl JobObject {
 
     /// As it ended, and how long everything took.
     pub(super) fn timed(job: JobBody) -> JobObject {
+        let execution_time_ms = job.execution_time_ms.unwrap_or(0).min(job.total_time_ms);
         let times = Times {
-            queue_time_ms: job.queue_time_ms.unwrap_or(0),
-            execution_time_ms: job.execution_time_ms.unwrap_or(0),
+            // As there, the two together are the total: attempts before the last, and the waits between them, were time in the queue.
+            queue_time_ms: job.total_time_ms - execution_time_ms,
+            execution_time_ms,
             total_time_ms: job.total_time_ms,
             worker_threads: job.threads_granted.unwrap_or(0),
         };
@@ -172,6 +179,7 @@ impl JobObject {
             created_at: now,
             started_at: None,
             completed_at: None,
+            payload: job.payload.clone(),
             result: None,
             error: None,
             times: None,
