@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Id, Parser};
 
 use crate::command::Command;
 use crate::config::{Color, Format, Key, Layer, LogFormat, ServerUrls};
@@ -55,6 +55,25 @@ pub(crate) struct Global {
 }
 
 impl Cli {
+    /// The command line that was typed. Exits if it cannot be understood, or asks for help.
+    pub(crate) fn read() -> Cli {
+        let matches = Cli::tree().get_matches();
+        Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
+    /// The tree of commands. What every command understands is explained once, at its root.
+    pub(crate) fn tree() -> clap::Command {
+        let mut root = Cli::command();
+        // Only then do commands have the options of the root.
+        root.build();
+        let common: Vec<Id> = root
+            .get_arguments()
+            .filter(|argument| argument.is_global_set())
+            .map(|a| a.get_id().clone())
+            .collect();
+        short(root, &common, true)
+    }
+
     /// The settings that were given as flags.
     pub(crate) fn layer(&self) -> Layer {
         let mut layer = Layer::default();
@@ -69,10 +88,45 @@ impl Cli {
     }
 }
 
+/// A command and those below it, without what is explained at the root.
+fn short(mut command: clap::Command, common: &[Id], is_root: bool) -> clap::Command {
+    let children: Vec<String> = command.get_subcommands().map(|child| child.get_name().to_owned()).collect();
+    for child in children.iter().filter(|child| *child != "help") {
+        command = command.mut_subcommand(child, |child| short(child, common, false));
+    }
+    if is_root {
+        return command;
+    }
+    command = command.mut_args(|argument| match common.contains(argument.get_id()) {
+        true => argument.hide_short_help(true).hide_long_help(true),
+        false => argument,
+    });
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    command.after_help(format!("{after}\n\nCommon options, such as --url and --output: ganger --help"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
+
+    #[test]
+    fn what_every_command_understands_is_explained_once() {
+        let mut tree = Cli::tree();
+        let root = tree.render_help().to_string();
+        assert!(root.contains("--url <URL>") && root.contains("--color <WHEN>"), "{root}");
+        let job = tree.find_subcommand_mut("job").and_then(|job| job.find_subcommand_mut("get")).unwrap();
+        for help in [job.render_help(), job.render_long_help()] {
+            let help = help.to_string();
+            assert!(!help.contains("--color"), "{help}");
+            assert!(help.contains("Common options, such as --url and --output: ganger --help"), "{help}");
+        }
+        for words in [
+            ["ganger", "job", "list", "--url", "http://a:1"],
+            ["ganger", "--url", "http://a:1", "job", "list"],
+        ] {
+            assert!(Cli::tree().try_get_matches_from(words).is_ok(), "{words:?}");
+        }
+    }
 
     fn walk(command: &clap::Command, path: &str, visit: &mut impl FnMut(&str, &clap::Command)) {
         visit(path, command);

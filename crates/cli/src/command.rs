@@ -22,6 +22,7 @@ mod migrate;
 mod operation;
 mod queue;
 mod redis;
+mod retry;
 mod run;
 mod schedule;
 mod server;

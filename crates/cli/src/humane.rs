@@ -33,6 +33,14 @@ pub(crate) fn relative(moment: Wall, now: Wall) -> String {
     }
 }
 
+/// How many jobs match, in words.
+pub(crate) fn jobs_match(number: u64) -> String {
+    match number {
+        1 => "1 job matches".to_owned(),
+        many => format!("{} jobs match", grouped(many)),
+    }
+}
+
 /// A number with its thousands apart.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -26,8 +26,6 @@ mod token;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::args::Cli;
 use crate::config::{Config, Environment, Format, Key};
 use crate::context::Context;
@@ -40,7 +38,7 @@ use crate::failure::{Failure, Fallible};
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::read();
     let environment = Environment::read();
     let as_json = cli.wants_json(&environment);
     match run(cli, &environment) {

@@ -267,6 +267,18 @@ pub(crate) fn store_failure(what: &str, error: &StoreError) -> Box<Failure> {
     Failure::new(Exit::Failure, what, why, fix)
 }
 
+/// Ports that are tried when one is to be advised.
+const PORTS_TRIED: u16 = 100;
+
+/// An address beside one that is taken, where a server could listen at this moment; port 0 takes any that is free.
+fn free_address(taken: SocketAddr) -> SocketAddr {
+    let ports = (1..=PORTS_TRIED).filter_map(|further| taken.port().checked_add(further));
+    let mut addresses = ports.map(|port| SocketAddr::new(taken.ip(), port));
+    addresses
+        .find(|address| std::net::TcpListener::bind(address).is_ok())
+        .unwrap_or(SocketAddr::new(taken.ip(), 0))
+}
+
 /// What the server said, in three lines.
 pub(crate) fn server_failure(error: &ServerError) -> Box<Failure> {
     match error {
@@ -275,7 +287,7 @@ pub(crate) fn server_failure(error: &ServerError) -> Box<Failure> {
                 Some((pid, name)) => format!("port {} is in use by pid {pid} ({name})", address.port()),
                 None => format!("port {} is in use by another process", address.port()),
             };
-            let next = SocketAddr::new(address.ip(), address.port().checked_add(1).unwrap_or(0));
+            let next = free_address(*address);
             Failure::new(
                 Exit::Failure,
                 format!("cannot listen on {address}"),
@@ -319,6 +331,22 @@ pub(crate) fn server_failure(error: &ServerError) -> Box<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_port_that_is_advised_is_free() {
+        let taken: Vec<_> = std::iter::from_fn(|| {
+            let first = std::net::TcpListener::bind("127.0.0.1:0").ok()?;
+            let next = SocketAddr::new(first.local_addr().ok()?.ip(), first.local_addr().ok()?.port() + 1);
+            Some((std::net::TcpListener::bind(next).ok(), first))
+        })
+        .take(20)
+        .collect();
+        // Two ports beside each other that are taken.
+        let (_, first) = taken.iter().find(|(next, _)| next.is_some()).expect("ports are free in pairs");
+        let taken = first.local_addr().unwrap();
+        let advised = free_address(taken);
+        assert!(advised.port() > taken.port() + 1 || advised.port() == 0, "{taken} and {advised}");
+    }
 
     #[test]
     fn a_busy_port_is_named_with_its_holder_and_another_one() {

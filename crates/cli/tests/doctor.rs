@@ -39,6 +39,21 @@ fn is_found(said: &Value, check: &str, words: &str, advice: &str) {
     assert!(each(said, check).any(fits), "{check}: `{words}` with `{advice}` is not found in {said:#}");
 }
 
+/// What lies in the default places here is another server's.
+#[test]
+fn a_doctor_that_is_told_a_url_alone_looks_at_that_server_alone() {
+    let server = Instance::server();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (_, said) = doctor(elsewhere.path(), &["--url", &server.url]);
+    assert_eq!(about(&said, "server")["state"], "ok", "{said:#}");
+    let store = about(&said, "store");
+    assert_eq!(store["state"], "skipped", "{said:#}");
+    assert!(store["found"].as_str().unwrap().contains("--store or --data"), "{said:#}");
+    for check in ["port", "exposure", "disk"] {
+        assert_eq!(each(&said, check).count(), 0, "{check}: {said:#}");
+    }
+}
+
 #[test]
 fn a_server_that_is_well_has_no_findings() {
     let server = Instance::server();

@@ -62,6 +62,7 @@ const COMMANDS: &[&[&str]] = &[
     &["schedule", "list"],
     &["schedule", "get"],
     &["schedule", "create"],
+    &["schedule", "update"],
     &["schedule", "apply"],
     &["schedule", "delete"],
     &["schedule", "pause"],

@@ -26,13 +26,16 @@ pub(super) fn refused(what: &str, answer: &Answer) -> Box<Failure> {
         );
     };
     let mut why = format!("{} ({} {})", problem.detail, problem.status, problem.code);
-    // A single mistake is named by the detail already.
-    if problem.errors.len() > 1 {
-        for field in &problem.errors {
-            why.push_str(&format!("\n{}: {}", field.pointer, field.detail));
-        }
+    // A single mistake is often named by the detail already.
+    for field in problem.errors.iter().filter(|field| !problem.detail.contains(&field.detail)) {
+        why.push_str(&format!("\n{}: {}", field.pointer, field.detail));
     }
-    let mut failure = Failure::new(exit, what, why, problem.hint.unwrap_or_default());
+    // The hint explains the document, of which a person sees only these lines.
+    let fix = match problem.errors.is_empty() {
+        true => problem.hint.unwrap_or_default(),
+        false => "correct that and try again".to_owned(),
+    };
+    let mut failure = Failure::new(exit, what, why, fix);
     failure.problem = Some(answer.body.clone());
     failure
 }
@@ -102,8 +105,22 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("/threads: is 2000\n") && text.contains("/kind: is empty"), "{text}");
-        assert!(text.ends_with("\n  do: lower it"), "{text}");
+        assert!(text.ends_with("\n  do: correct that and try again"), "{text}");
         assert_eq!(failure.render(true, false), body);
+    }
+
+    #[test]
+    fn a_single_mistake_is_shown_once_and_nothing_points_at_a_document_that_is_not_shown() {
+        for (detail, told) in [("the job has 1 mistake", true), ("`threads` is 2000", false)] {
+            let body = format!(
+                r#"{{"type":"/problems/validation","title":"t","status":422,"code":"validation_failed","detail":"{detail}",
+                "hint":"Each entry of `errors` names a field and what is wrong with it.",
+                "errors":[{{"pointer":"/threads","detail":"is 2000"}}]}}"#
+            );
+            let text = refused("enqueue", &answer(422, &body)).render(false, false);
+            assert_eq!(text.contains("/threads: is 2000"), told, "{text}");
+            assert!(!text.contains("`errors`"), "{text}");
+        }
     }
 
     #[test]

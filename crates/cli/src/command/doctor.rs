@@ -13,7 +13,7 @@ use serde_json::json;
 
 use self::finding::{Findings, State};
 use crate::clock;
-use crate::config::{Key, Layer, Listens, Place, RawStore};
+use crate::config::{Key, Layer, Listens, Origin, Place, RawStore};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
@@ -51,10 +51,25 @@ impl Doctor {
     pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
         let mut found = Findings::default();
         let reached = server::look(context, &mut found).await;
-        host::ports(context, reached, &mut found);
-        host::exposure(context, &mut found);
+        if !elsewhere(context) {
+            host::ports(context, reached, &mut found);
+            host::exposure(context, &mut found);
+        }
         host::files(context, &mut found);
         host::limits(&mut found);
+        if elsewhere(context) {
+            // Whatever lies in the default place here is another server's.
+            let url = &context.config.url.value;
+            found.skipped(
+                "store",
+                format!(
+                    "{url} may keep its jobs elsewhere: name its --store or --data to have that looked at"
+                ),
+            );
+            host::redis(context, &mut found).await;
+            show(context, &found)?;
+            return Ok(if found.any() { Exit::Findings } else { Exit::Success });
+        }
         match &context.config.store.value {
             Place::Sqlite(dir) => disk::look(dir, &mut found).await,
             Place::Postgres(url) => postgres::look(url, &mut found).await,
@@ -70,6 +85,13 @@ impl Doctor {
         layer.set(Key::Listen, Listens::joined(&self.listen));
         self.data.as_deref()
     }
+}
+
+/// Whether the settings name a server, and nothing of where it runs: then the rest of them is about another one.
+fn elsewhere(context: &Context) -> bool {
+    let config = &context.config;
+    let unnamed = [&config.store.origin, &config.data.origin, &config.listen.origin];
+    config.url.origin != Origin::Default && unnamed.iter().all(|origin| **origin == Origin::Default)
 }
 
 fn show(context: &Context, found: &Findings) -> Fallible<()> {

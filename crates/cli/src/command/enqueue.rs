@@ -12,6 +12,7 @@ use ganger_server::api::{Durability, HumanDuration, NewJobRequest, ParentRequest
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use super::retry::RetryFlags;
 use crate::client::{Answer, Call, Client};
 use crate::context::Context;
 use crate::exec_token;
@@ -96,6 +97,8 @@ pub(crate) struct Enqueue {
     /// Attempts allowed in all [default: 5]
     #[arg(long, value_name = "NUMBER")]
     max_attempts: Option<u32>,
+    #[command(flatten)]
+    retry: RetryFlags,
     /// Longest run of one attempt, or `none` [default: 1h]
     #[arg(long, value_name = "DURATION")]
     timeout: Option<Timeout>,
@@ -149,6 +152,7 @@ impl Enqueue {
             min_threads: self.min_threads,
             require: (!self.require.is_empty()).then(|| self.require.into_iter().collect()),
             max_attempts: self.max_attempts,
+            retry: self.retry.over(None),
             timeout: self.timeout,
             unique_key: self.key,
             unique_for: self.unique_for,

@@ -17,6 +17,8 @@ use crate::output::{Cell, Shown, Style, Table, chart};
 
 /// How wide the chart of a group may be.
 const TREND_WIDTH: usize = 25;
+/// How many characters of an error a row has room for.
+const ERROR_WIDTH: usize = 120;
 
 /// Failures of one cause, as a group: look at them, replay or discard their dead jobs.
 #[derive(Args, Debug)]
@@ -134,7 +136,10 @@ impl Operate {
 fn one(context: &Context, answer: &Answer) -> Fallible<Exit> {
     let group = answer.read::<FailureBody>()?;
     let name = group.fingerprint.to_string();
-    context.out.show_one(&answer.body, &name, |_| table(&[group], false, context.out.style()))?;
+    context.out.show_one(&answer.body, &name, |_| {
+        // The whole error, which may have many lines, below the row.
+        format!("{}\n\n{}", table(std::slice::from_ref(&group), false, context.out.style()), group.error)
+    })?;
     Ok(Exit::Success)
 }
 
@@ -162,11 +167,22 @@ fn table(groups: &[FailureBody], in_window: bool, style: Style) -> String {
             relative(group.first_at, now).into(),
             relative(group.last_at, now).into(),
             group.job.to_string().into(),
-            group.error.as_str().into(),
+            first_line(&group.error).into(),
         ]);
         table.row(row);
     }
     if groups.is_empty() { String::new() } else { table.render(style) }
+}
+
+/// What an error begins with: a stack of calls would tear the table apart.
+fn first_line(error: &str) -> String {
+    let line = error.trim_start().lines().next().unwrap_or_default().trim_end();
+    let cut = line.char_indices().nth(ERROR_WIDTH).map(|(at, _)| &line[..at]);
+    match (cut, error.trim().lines().nth(1)) {
+        (Some(cut), _) => format!("{cut}…"),
+        (None, Some(_)) => format!("{line} …"),
+        (None, None) => line.to_owned(),
+    }
 }
 
 /// A part as people say it: what is not nothing is not shown as nothing.
@@ -182,6 +198,14 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_has_one_line_of_an_error_and_says_that_there_is_more() {
+        assert_eq!(first_line("KeyError: 'id'"), "KeyError: 'id'");
+        assert_eq!(first_line("\nKeyError: 'id'\n  at a\n  at b\n"), "KeyError: 'id' …");
+        assert_eq!(first_line(&"é".repeat(ERROR_WIDTH)), "é".repeat(ERROR_WIDTH));
+        assert_eq!(first_line(&"é".repeat(ERROR_WIDTH + 1)), format!("{}…", "é".repeat(ERROR_WIDTH)));
+    }
 
     #[test]
     fn a_part_is_told_with_the_digits_that_matter() {

@@ -33,6 +33,8 @@ Each line is a job as in the REST API: {\"kind\":\"email.send\",\"payload\":{…
 each batch under an idempotency key: nothing is submitted twice if the connection breaks. With
 --idempotency-key the whole import can be run again without making second jobs.
 
+Lines of `ganger job export` are taken too: each becomes a new job with the same kind, payload and options.
+
 Exits with 8 if some lines were refused.
 
 Examples:

@@ -37,6 +37,7 @@ enum Verb {
     #[command(after_help = "Example:\n  ganger schedule get nightly -o json")]
     Get(Named),
     Create(create::Create),
+    Update(create::Update),
     Apply(apply::Apply),
     /// Delete a schedule with its ledger; its jobs stay
     #[command(after_help = "Example:\n  ganger schedule delete nightly")]
@@ -111,6 +112,7 @@ impl Schedule {
                 one(context, &context.client()?.send(&call).await?)
             }
             Verb::Create(create) => create.run(context).await,
+            Verb::Update(update) => update.run(context).await,
             Verb::Apply(apply) => apply.run(context).await,
             Verb::Delete(Named { name }) => {
                 let call = Call::delete(format!("delete schedule {name}"), path(&name, ""));

@@ -41,7 +41,9 @@ enum Verb {
     #[command(visible_alias = "ls", after_help = "Example:\n  ganger worker list -o wide")]
     List,
     /// Tell workers to finish what they hold and to take nothing new
-    #[command(after_help = "Example:\n  ganger worker drain wrk_01J9X7QK5V8M3N2P4R6S8T0V1W")]
+    #[command(
+        after_help = "Examples:\n  ganger worker drain wrk_01J9X7QK5V8M3N2P4R6S8T0V1W\n  ganger worker drain mail-1"
+    )]
     Drain(fleet::Drain),
 }
 

@@ -5,7 +5,8 @@
 
 mod markdown;
 
-use axum::extract::State;
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{Html, IntoResponse as _, Response};
 use serde_json::Value;
@@ -16,6 +17,7 @@ use super::App;
 use super::problem::{Code, Problem};
 use super::request::{Answer, Segment};
 use super::ui;
+use crate::tls::Secured;
 
 const STYLE: &str = include_str!("style.css");
 const POLICY: &str =
@@ -48,15 +50,28 @@ async fn problem(Segment(code): Segment, headers: HeaderMap) -> Answer {
 }
 
 /// A browser is sent to the web page, where there is one; others get to read where everything is.
-async fn front(State(app): State<App>, headers: HeaderMap) -> Response {
-    let mut response = if wants_a_page(&headers) && !app.service.about().ui.is_empty() {
+async fn front(State(app): State<App>, request: Request) -> Response {
+    let headers = request.headers();
+    let mut response = if wants_a_page(headers) && !app.service.about().ui.is_empty() {
         ui::to("ui/")
     } else {
         let version = escaped(app.options.version);
-        with_style(Html(page("Ganger", "./", &FRONT.replace("VERSION", &version).replace("ROOT", "./"))))
+        let front = FRONT
+            .replace("VERSION", &version)
+            .replace("ROOT", "./")
+            .replace("SERVER", &escaped(&asked(&request)));
+        with_style(Html(page("Ganger", "./", &front)))
     };
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
     response
+}
+
+/// Where the caller found this server.
+fn asked(request: &Request) -> String {
+    let secured = request.extensions().get::<Secured>().is_some();
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = host.or_else(|| request.uri().authority().map(Authority::as_str)).unwrap_or("127.0.0.1:8080");
+    format!("{}://{host}", if secured { "https" } else { "http" })
 }
 
 /// What stands under `/ui/` in a binary that was built without the web page, and how to get it.
@@ -91,7 +106,7 @@ ganger enqueue sleep --payload '{"seconds": 3}'
 ganger job list
 ganger stats</pre>
 <p>or without the command line:</p>
-<pre>curl -s http://127.0.0.1:8080/v1/jobs -d '{"kind": "echo", "payload": {"hello": "world"}}'</pre>
+<pre>curl -s SERVER/v1/jobs -d '{"kind": "echo", "payload": {"hello": "world"}}'</pre>
 <h2>Look further</h2>
 <ul>
 <li><a href="ROOTui/">The web page</a></li>

@@ -268,6 +268,6 @@ async fn step(client: &Client, migration: &Migration, direction: Direction) -> R
     done.map_err(|failure| {
         failure.into_error(&format!("cannot migrate through version {version} ({name})"))
     })?;
-    tracing::info!(version, "migrated the schema through version {version}");
+    tracing::debug!(version, "migrated the schema through version {version}");
     Ok(())
 }

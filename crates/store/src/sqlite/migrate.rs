@@ -131,7 +131,12 @@ pub(super) fn climb(conn: &mut Connection, to: u32) -> Result<u32, StoreError> {
     for migration in MIGRATIONS.iter().filter(|m| m.version > from && m.version <= to) {
         step(conn, migration.up, migration.version, migration.name)?;
     }
-    version(conn)
+    let now = version(conn)?;
+    // A database that was made just now has nothing to tell.
+    if from > 0 && from < now {
+        tracing::info!(from, to = now, "migrated the schema from version {from} to {now}");
+    }
+    Ok(now)
 }
 
 /// The version of an open database, unless it is newer than this binary.
@@ -179,7 +184,7 @@ fn step(conn: &mut Connection, sql: &str, version: u32, name: &str) -> Result<()
     };
     run(conn)
         .map_err(|error| error::writing(&format!("cannot migrate to version {version} ({name})"), &error))?;
-    tracing::info!(version, "migrated the schema to version {version}");
+    tracing::debug!(version, "migrated the schema to version {version}");
     Ok(())
 }
 

@@ -13,6 +13,34 @@ const LINE_BYTES: usize = limits::PAYLOAD_BYTES + (64 << 10);
 /// What surrounds the jobs of a batch.
 const FRAME: &[u8] = b"{\"jobs\":[";
 
+/// Fields of an exported job that a new one has too.
+const KEPT: [&str; 20] = [
+    "kind",
+    "queue",
+    "payload",
+    "priority",
+    "threads",
+    "min_threads",
+    "fallback",
+    "require",
+    "max_attempts",
+    "max_lost",
+    "retry",
+    "timeout",
+    "unique_key",
+    "unique_for",
+    "concurrency_key",
+    "fair_key",
+    "fair_weight",
+    "tags",
+    "traceparent",
+    "tracestate",
+];
+/// Those that mean something for jobs that were not over.
+const MOMENTS: [&str; 2] = ["run_at", "expires_at"];
+/// States of a job that is over.
+const OVER: [&str; 3] = ["succeeded", "dead", "cancelled"];
+
 /// How lines become jobs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
@@ -163,6 +191,9 @@ impl Lines {
             }
             serde_json::from_str::<Fields<'_>>(text).map_err(not_json)?.0
         };
+        if is_exported(&fields) {
+            as_new(&mut fields);
+        }
         let kind = self.kind.as_ref().map(serde_json::value::to_raw_value).transpose().map_err(not_json)?;
         let queue = self.queue.as_ref().map(serde_json::value::to_raw_value).transpose().map_err(not_json)?;
         for (name, default) in [("kind", &kind), ("queue", &queue)] {
@@ -175,6 +206,17 @@ impl Lines {
         }
         serde_json::to_string(&fields).map(Some).map_err(not_json)
     }
+}
+
+/// Whether a line is of `ganger job export`: a job that exists, or did.
+fn is_exported(fields: &BTreeMap<String, &RawValue>) -> bool {
+    ["id", "state", "created_at"].iter().all(|name| fields.contains_key(*name))
+}
+
+/// Keeps of an exported job what a new one can be asked for. A job that was over is due at once.
+fn as_new(fields: &mut BTreeMap<String, &RawValue>) {
+    let over = fields.get("state").is_some_and(|state| OVER.contains(&state.get().trim_matches('"')));
+    fields.retain(|name, _| KEPT.contains(&name.as_str()) || (!over && MOMENTS.contains(&name.as_str())));
 }
 
 /// The members of an object, each as it was written.
@@ -199,6 +241,20 @@ mod tests {
 
     fn text(batch: &Batch) -> &str {
         std::str::from_utf8(&batch.body).unwrap()
+    }
+
+    #[test]
+    fn a_line_of_an_export_is_asked_for_anew() {
+        let line = |state: &str| {
+            format!(
+                "{{\"id\":\"job_1\",\"kind\":\"k\",\"state\":\"{state}\",\"created_at\":\"x\",\"run_at\":\"y\",\"attempt\":3,\"payload\":[1, 2],\"worker\":\"w\"}}"
+            )
+        };
+        let found = batches(format!("{}\n{}\n", line("dead"), line("scheduled")), Lines::default());
+        assert_eq!(
+            text(&found[0]),
+            r#"{"jobs":[{"kind":"k","payload":[1, 2]},{"kind":"k","payload":[1, 2],"run_at":"y"}]}"#
+        );
     }
 
     #[test]

@@ -23,6 +23,9 @@ pub(super) struct Export {
     /// Which jobs, as for `ganger job list`; all without one
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
+    /// The same as QUERY, as `ganger operation start` takes it
+    #[arg(long, value_name = "QUERY", conflicts_with = "query")]
+    filter: Option<String>,
     /// Which jobs, by a saved view
     #[arg(long, value_name = "NAME")]
     view: Option<QueueName>,
@@ -48,7 +51,12 @@ impl Export {
             FileFormat::Ndjson => "ndjson",
             FileFormat::Csv => "csv",
         };
-        let query = joined(context, self.view.as_ref(), &self.query).await?;
+        let query = joined(
+            context,
+            self.view.as_ref(),
+            self.filter.as_ref().map_or(&self.query[..], std::slice::from_ref),
+        )
+        .await?;
         let path = with_query("/v1/jobs:export", [("q", query), ("format", Some(format.into()))]);
         let call = Call::get("export jobs", path);
         let client = context.client()?;

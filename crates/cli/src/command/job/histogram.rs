@@ -10,7 +10,7 @@ use crate::client::{Call, with_query};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Fallible;
-use crate::humane::grouped;
+use crate::humane::{grouped, jobs_match};
 use crate::output::{Cell, Paint, Style, Table};
 
 /// Columns of the longest bar.
@@ -28,6 +28,9 @@ pub(super) struct Histogram {
     /// Which jobs, as for `ganger job list`; all without one
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
+    /// The same as QUERY, as `ganger operation start` takes it
+    #[arg(long, value_name = "QUERY", conflicts_with = "query")]
+    filter: Option<String>,
     /// Which jobs, by a saved view
     #[arg(long, value_name = "NAME")]
     view: Option<QueueName>,
@@ -38,7 +41,12 @@ pub(super) struct Histogram {
 
 impl Histogram {
     pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
-        let query = joined(context, self.view.as_ref(), &self.query).await?;
+        let query = joined(
+            context,
+            self.view.as_ref(),
+            self.filter.as_ref().map_or(&self.query[..], std::slice::from_ref),
+        )
+        .await?;
         let buckets = Some(self.buckets.to_string());
         let path = with_query("/v1/jobs:histogram", [("q", query), ("buckets", buckets)]);
         let answer = context.client()?.send(&Call::get("count jobs", path)).await?;
@@ -50,7 +58,7 @@ impl Histogram {
 }
 
 fn describe(body: &HistogramBody, style: Style) -> String {
-    let matched = format!("{} jobs match", grouped(body.matched));
+    let matched = jobs_match(body.matched);
     let most = body.buckets.iter().map(|bucket| bucket.count).max().unwrap_or_default();
     let mut text = matched;
     if most > 0 {

@@ -33,6 +33,9 @@ pub(super) struct List {
     /// Which jobs: fields, comparisons, words; docs/search.md has the language
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
+    /// The same as QUERY, as `ganger operation start` takes it
+    #[arg(long, value_name = "QUERY", conflicts_with = "query")]
+    filter: Option<String>,
     /// Which jobs, by a saved view
     #[arg(long, value_name = "NAME")]
     view: Option<QueueName>,
@@ -71,7 +74,12 @@ pub(super) struct List {
 impl List {
     pub(super) async fn run(mut self, context: &Context) -> Fallible<Exit> {
         let client = context.client()?;
-        let query = joined(context, self.view.as_ref(), &self.query).await?;
+        let query = joined(
+            context,
+            self.view.as_ref(),
+            self.filter.as_ref().map_or(&self.query[..], std::slice::from_ref),
+        )
+        .await?;
         let since = self.since.map(|since| clock::now() - since);
         // The cursor moves through a finite list; each page is printed as it comes.
         loop {

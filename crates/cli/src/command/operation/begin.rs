@@ -10,7 +10,7 @@ use crate::client::{Call, Client};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Fallible};
-use crate::humane::grouped;
+use crate::humane::{grouped, jobs_match};
 use crate::output;
 
 /// How an operation is carried out.
@@ -89,7 +89,7 @@ fn told(preview: &PreviewBody) -> String {
         each.join(", ")
     };
     let least = if preview.scan.complete { "" } else { "at least " };
-    let mut text = format!("{least}{} jobs match", grouped(preview.matched));
+    let mut text = format!("{least}{}", jobs_match(preview.matched));
     if preview.matched > 0 {
         text.push_str(&format!(
             "\n  by state: {}\n  by queue: {}\n  by kind:  {}",
@@ -118,7 +118,7 @@ fn agree(what: &str, preview: &PreviewBody) -> Fallible<()> {
     if !std::io::stdin().is_terminal() || !output::stderr_is_terminal() {
         return Err(Failure::usage(
             format!("will not {what} yet"),
-            format!("{} jobs match, and nobody is there to agree", grouped(preview.matched)),
+            format!("{}, and nobody is there to agree", jobs_match(preview.matched)),
             "look at them with --dry-run or `ganger job list`, then add --yes",
         ));
     }

@@ -7,26 +7,26 @@ use ganger_core::SessionId;
 use ganger_core::event::WorkerState;
 use ganger_server::api::{WorkerBody, WorkersBody};
 
-use crate::client::Call;
+use crate::client::{Call, Client};
 use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Fallible;
+use crate::failure::{Failure, Fallible};
 use crate::humane::{relative, short};
 use crate::output::{Cell, Paint, Shown, Style, Table};
 
 /// Which workers to drain.
 #[derive(Args, Debug)]
 pub(super) struct Drain {
-    /// The workers' ids, as `ganger worker list` shows them
-    #[arg(required = true, value_name = "ID")]
-    ids: Vec<SessionId>,
+    /// The workers' ids or names, as `ganger worker list` shows them
+    #[arg(required = true, value_name = "WORKER")]
+    workers: Vec<String>,
 }
 
 impl Drain {
     pub(super) async fn run(self, context: &Context) -> Fallible<Exit> {
         let client = context.client()?;
-        for id in self.ids {
+        for id in found(&client, &self.workers).await? {
             let call =
                 Call::post(format!("drain worker {id}"), format!("/v1/workers/{id}:drain")).repeatable();
             let answer = client.send(&call).await?;
@@ -34,6 +34,37 @@ impl Drain {
         }
         Ok(Exit::Success)
     }
+}
+
+/// The sessions that ids and names mean. A name means every worker that has it and is not gone.
+async fn found(client: &Client, named: &[String]) -> Fallible<Vec<SessionId>> {
+    let mut ids = Vec::new();
+    let mut listed = None;
+    for name in named {
+        if let Ok(id) = name.parse() {
+            ids.push(id);
+            continue;
+        }
+        let workers = match &listed {
+            Some(workers) => workers,
+            None => {
+                let answer = client.send(&Call::get("list workers", "/v1/workers")).await?;
+                listed.insert(answer.read::<WorkersBody>()?.items)
+            }
+        };
+        let there = workers.iter().filter(|worker| worker.left.is_none() && worker.name == *name);
+        let before = ids.len();
+        ids.extend(there.map(|worker| worker.id));
+        if ids.len() == before {
+            return Err(Failure::new(
+                Exit::NotFound,
+                format!("cannot drain worker {name}"),
+                "no worker that is connected has that name or id",
+                "look at `ganger worker list`",
+            ));
+        }
+    }
+    Ok(ids)
 }
 
 /// Every worker.
