@@ -102,10 +102,7 @@ export const cluster = () =>
 export const jobs = (q: string) =>
   infiniteQueryOptions({
     queryKey: ["jobs", { q }],
-    queryFn: async ({ signal, pageParam }) => {
-      const page = await api.get("/v1/jobs", { query: { q: q || undefined, limit: 50, cursor: pageParam }, signal });
-      return { ...page, readAt: Date.now() };
-    },
+    queryFn: ({ signal, pageParam }) => api.get("/v1/jobs", { query: { q: q || undefined, limit: 50, cursor: pageParam }, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     staleTime: Infinity,

@@ -13,7 +13,7 @@ import {
 } from "./connection";
 
 const after = (events: LinkEvent[], from: Link = initialLink(0)) => events.reduce(nextLink, from);
-const open = after([{ type: "connecting" }, { type: "opened", at: 1000 }]);
+const open = after([{ type: "connecting" }, { type: "opened", at: 1000 }, { type: "behind", since: undefined }]);
 
 describe("the connection chip", () => {
   it("is live while the stream is open and something is heard", () => {
@@ -63,15 +63,25 @@ describe("the connection chip", () => {
     expect(chipOf(resumed, 1e6)).toEqual({ state: "live" });
   });
 
+  it("is not live before what is shown was read after the stream was open", () => {
+    const opened = after([{ type: "connecting" }, { type: "opened", at: 1000 }]);
+    expect(chipOf(opened, 1000)).toEqual({ state: "updating", late: false });
+    const behind = nextLink(open, { type: "behind", since: 5000 });
+    expect(chipOf(behind, 5000 + GRACE_MS - 1)).toEqual({ state: "updating", late: false });
+    expect(chipOf(behind, 5000 + GRACE_MS)).toEqual({ state: "updating", late: true });
+    expect(chipOf(nextLink(behind, { type: "behind", since: undefined }), 6000)).toEqual({ state: "live" });
+  });
   it("does not shout on a page that was just opened, and does soon after", () => {
-    expect(chipOf(initialLink(0), GRACE_MS - 1)).toEqual({ state: "live" });
+    expect(chipOf(initialLink(0), GRACE_MS - 1)).toEqual({ state: "updating", late: false });
     expect(chipOf(initialLink(0), GRACE_MS)).toEqual({ state: "reconnecting", seconds: 0 });
   });
 
-  it("marks the page as stale in every state but one", () => {
+  it("marks the page as stale unless it is live or just catches up", () => {
     expect(isStale({ state: "live" })).toBe(false);
+    expect(isStale({ state: "updating", late: false })).toBe(false);
     for (const chip of [
       { state: "paused" },
+      { state: "updating", late: true },
       { state: "reconnecting", seconds: 1 },
       { state: "delayed", seconds: 1 },
       { state: "offline", since: 0 },

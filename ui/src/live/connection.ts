@@ -1,5 +1,5 @@
 /**
- * The connection to the live events, as people see it: exactly five states.
+ * The connection to the live events, as people see it: exactly six states.
  *
  * A frozen page must never pass for a calm one. So silence is noticed: the server says something every 15 s, and if it does
  * not, the page says so. Everything here is pure; the moment is given.
@@ -13,7 +13,7 @@ export const DELAYED_AFTER_MS = 20_000;
 export const DEAD_AFTER_MS = 45_000;
 /** So many failed tries in a row are more than a hiccup. */
 export const OFFLINE_AFTER_FAILURES = 3;
-/** A page that has just been opened has just read everything: it need not shout before it is connected. */
+/** A page that was just opened, or shows something else, catches up this long before it is marked as old. */
 export const GRACE_MS = 2000;
 
 /** What is known of the stream. */
@@ -30,6 +30,8 @@ export interface Link {
   slowMs: number;
   /** The browser says that there is a network. */
   online: boolean;
+  /** Since when something on the page is not followed yet, or is being read again. A matter of the tab. */
+  behindSince: number | undefined;
 }
 
 export type LinkEvent =
@@ -40,10 +42,11 @@ export type LinkEvent =
   | { type: "lost"; retryAt: number }
   | { type: "pause" }
   | { type: "resume"; at: number }
-  | { type: "network"; online: boolean };
+  | { type: "network"; online: boolean }
+  | { type: "behind"; since: number | undefined };
 
 export function initialLink(now: number): Link {
-  return { paused: false, phase: "connecting", failures: 0, retryAt: now, heardAt: now, slowMs: 0, online: true };
+  return { paused: false, phase: "connecting", failures: 0, retryAt: now, heardAt: now, slowMs: 0, online: true, behindSince: now };
 }
 
 export function nextLink(link: Link, event: LinkEvent): Link {
@@ -64,12 +67,16 @@ export function nextLink(link: Link, event: LinkEvent): Link {
       return { ...link, paused: false, heardAt: link.phase === "open" ? event.at : link.heardAt };
     case "network":
       return { ...link, online: event.online };
+    case "behind":
+      return { ...link, behindSince: event.since };
   }
 }
 
 /** What the chip shows. */
 export type Chip =
   | { state: "live" }
+  /** Connected or about to be; what is shown may have changed since it was read. */
+  | { state: "updating"; late: boolean }
   | { state: "paused" }
   | { state: "reconnecting"; seconds: number }
   | { state: "delayed"; seconds: number }
@@ -79,19 +86,20 @@ export function chipOf(link: Link, now: number): Chip {
   if (link.paused) return { state: "paused" };
   if (link.phase !== "open") {
     if (!link.online || link.failures >= OFFLINE_AFTER_FAILURES) return { state: "offline", since: link.heardAt };
-    if (link.failures === 0 && now - link.heardAt < GRACE_MS) return { state: "live" };
+    if (link.failures === 0 && now - link.heardAt < GRACE_MS) return { state: "updating", late: false };
     const seconds = link.phase === "waiting" ? Math.max(0, Math.ceil((link.retryAt - now) / 1000)) : 0;
     return { state: "reconnecting", seconds };
   }
   const silence = now - link.heardAt;
   if (silence >= DELAYED_AFTER_MS) return { state: "delayed", seconds: Math.floor(silence / 1000) };
   if (link.slowMs > 0) return { state: "delayed", seconds: Math.max(1, Math.round(link.slowMs / 1000)) };
+  if (link.behindSince !== undefined) return { state: "updating", late: now - link.behindSince >= GRACE_MS };
   return { state: "live" };
 }
 
 /** Whether what is shown may be out of date, so that the page must say so. */
 export function isStale(chip: Chip): boolean {
-  return chip.state !== "live";
+  return chip.state === "updating" ? chip.late : chip.state !== "live";
 }
 
 /** How long to wait before the next try: 2 s, doubling to 30 s, and up to a quarter more so that tabs and browsers spread. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { chipOf } from "./connection";
 import { Holder, type Port } from "./holder";
-import type { ToTab } from "./protocol";
+import { MOST_VISIBLE, type ToTab } from "./protocol";
 
 interface Asked {
   url: URL;
@@ -43,14 +43,15 @@ function tab() {
   const heard: ToTab[] = [];
   const port: Port = { postMessage: (message) => heard.push(message) };
   const link = () => heard.findLast((message) => message.type === "link")?.link;
-  return { port, heard, chip: () => chipOf(link() ?? (undefined as never), Date.now()).state };
+  // Whether a tab is behind is its own matter.
+  return { port, heard, chip: () => chipOf({ ...(link() ?? (undefined as never)), behindSince: undefined }, Date.now()).state };
 }
 
 it("holds one stream for all tabs, and tells each of them", async () => {
   const holder = new Holder("http://h/v1/events");
   const [one, two] = [tab(), tab()];
-  holder.receive(one.port, { type: "want", want: { topics: ["counts"], visible: [] } });
-  holder.receive(two.port, { type: "want", want: { topics: ["counts", "worker"], visible: [] } });
+  holder.receive(one.port, { type: "want", n: 1, want: { topics: ["counts"], visible: [] } });
+  holder.receive(two.port, { type: "want", n: 1, want: { topics: ["counts", "worker"], visible: [] } });
   await settle();
   expect(asked.filter(({ signal }) => !signal.aborted).length).toBe(1);
   expect(asked.at(-1)?.url.searchParams.get("topics")).toBe("worker,counts");
@@ -64,11 +65,11 @@ it("holds one stream for all tabs, and tells each of them", async () => {
 it("goes on from where it was when other jobs come on the screen, without being lost", async () => {
   const holder = new Holder("http://h/v1/events");
   const { port, heard, chip } = tab();
-  holder.receive(port, { type: "want", want: { topics: ["job", "counts"], visible: ["job_1"] } });
+  holder.receive(port, { type: "want", n: 1, want: { topics: ["job", "counts"], visible: ["job_1"] } });
   await settle();
   asked[0]?.say("id: 1a-7\nevent: job\ndata: {}\n\n");
   await settle();
-  holder.receive(port, { type: "want", want: { topics: ["job", "counts"], visible: ["job_2"] } });
+  holder.receive(port, { type: "want", n: 1, want: { topics: ["job", "counts"], visible: ["job_2"] } });
   await settle();
   expect(asked.length).toBe(2);
   expect(asked[0]?.signal.aborted).toBe(true);
@@ -78,10 +79,65 @@ it("goes on from where it was when other jobs come on the screen, without being 
   expect(chip()).toBe("live");
 });
 
+it("answers each want: once the stream tells it, or at once if it does", async () => {
+  const holder = new Holder("http://h/v1/events");
+  const [one, two] = [tab(), tab()];
+  const answers = (each: typeof one) => each.heard.filter((message) => message.type === "covered");
+  hangs = true;
+  holder.receive(one.port, { type: "want", n: 1, want: { topics: ["job", "counts"], visible: ["job_1", "job_2"] } });
+  await settle();
+  // The server has not answered: what happens now may not be told.
+  expect(answers(one)).toEqual([]);
+  hangs = false;
+  holder.receive(one.port, { type: "want", n: 2, want: { topics: ["job", "queue", "counts"], visible: ["job_1", "job_2"] } });
+  await settle();
+  expect(answers(one)).toEqual([{ type: "covered", n: 2, already: false, partial: false }]);
+  holder.receive(two.port, { type: "want", n: 1, want: { topics: ["job"], visible: ["job_2"] } });
+  expect(answers(two)).toEqual([{ type: "covered", n: 1, already: true, partial: false }]);
+  holder.receive(two.port, { type: "want", n: 2, want: { topics: ["job"], visible: ["job_3"] } });
+  expect(answers(two).length).toBe(1);
+  await settle();
+  expect(answers(two).at(-1)).toEqual({ type: "covered", n: 2, already: false, partial: false });
+});
+
+it("says which tab shows more jobs than a stream can follow", async () => {
+  const holder = new Holder("http://h/v1/events");
+  const [one, two] = [tab(), tab()];
+  const ids = (from: number) => Array.from({ length: MOST_VISIBLE }, (_, n) => `job_${from + n}`);
+  holder.receive(one.port, { type: "want", n: 1, want: { topics: ["job"], visible: ids(0) } });
+  holder.receive(two.port, { type: "want", n: 1, want: { topics: ["job"], visible: ids(1) } });
+  await settle();
+  expect(one.heard).toContainEqual({ type: "covered", n: 1, already: false, partial: false });
+  expect(two.heard).toContainEqual({ type: "covered", n: 1, already: false, partial: true });
+});
+
+it("has everything read again if the stream is opened anew without a place to go on from", async () => {
+  const holder = new Holder("http://h/v1/events");
+  const { port, heard } = tab();
+  holder.receive(port, { type: "want", n: 1, want: { topics: ["counts"], visible: [] } });
+  await settle();
+  holder.receive(port, { type: "want", n: 2, want: { topics: ["counts", "queue"], visible: [] } });
+  await settle();
+  expect(heard).toContainEqual({ type: "gap" });
+});
+
+it("has a place to go on from as soon as it is open", async () => {
+  const holder = new Holder("http://h/v1/events");
+  const { port, heard } = tab();
+  holder.receive(port, { type: "want", n: 1, want: { topics: ["counts"], visible: [] } });
+  await settle();
+  asked[0]?.say("id: 1a-7\nevent: open\ndata: {}\n\n");
+  await settle();
+  holder.receive(port, { type: "want", n: 2, want: { topics: ["counts", "queue"], visible: [] } });
+  await settle();
+  expect(asked[1]?.headers["last-event-id"]).toBe("1a-7");
+  expect(heard.some((message) => message.type === "gap" || message.type === "told")).toBe(false);
+});
+
 it("comes back after a loss, and has everything read again if it had no place to go on from", async () => {
   const holder = new Holder("http://h/v1/events");
   const { port, heard, chip } = tab();
-  holder.receive(port, { type: "want", want: { topics: ["counts"], visible: [] } });
+  holder.receive(port, { type: "want", n: 1, want: { topics: ["counts"], visible: [] } });
   await settle();
   asked[0]?.end();
   await settle();
@@ -96,7 +152,7 @@ it("does without narrowing where the server does not know it, at once and withou
   const holder = new Holder("http://h/v1/events");
   const { port, chip } = tab();
   refuse = 400;
-  holder.receive(port, { type: "want", want: { topics: ["job", "counts"], visible: ["job_1"] } });
+  holder.receive(port, { type: "want", n: 1, want: { topics: ["job", "counts"], visible: ["job_1"] } });
   await vi.advanceTimersByTimeAsync(0);
   refuse = undefined;
   await settle();
@@ -108,7 +164,7 @@ it("does without narrowing where the server does not know it, at once and withou
 it("closes a connection that has been silent for too long", async () => {
   const holder = new Holder("http://h/v1/events");
   const { port } = tab();
-  holder.receive(port, { type: "want", want: { topics: ["counts"], visible: [] } });
+  holder.receive(port, { type: "want", n: 1, want: { topics: ["counts"], visible: [] } });
   await settle();
   for (let second = 0; second < 60; second += 10) {
     holder.receive(port, { type: "here" });
@@ -121,7 +177,7 @@ it("closes a connection that has been silent for too long", async () => {
 it("forgets tabs that went without a word, and then listens to nothing", async () => {
   const holder = new Holder("http://h/v1/events");
   const { port } = tab();
-  holder.receive(port, { type: "want", want: { topics: ["counts"], visible: [] } });
+  holder.receive(port, { type: "want", n: 1, want: { topics: ["counts"], visible: [] } });
   await settle();
   asked[0]?.say(": alive\n\n");
   await vi.advanceTimersByTimeAsync(200_000);
@@ -135,7 +191,7 @@ it("gives up a try that is never answered, and is offline after three of them", 
   hangs = true;
   const holder = new Holder("http://h/v1/events");
   const { port, chip } = tab();
-  holder.receive(port, { type: "want", want: { topics: ["counts"], visible: [] } });
+  holder.receive(port, { type: "want", n: 1, want: { topics: ["counts"], visible: [] } });
   await settle();
   await vi.advanceTimersByTimeAsync(30_000);
   expect(asked[0]?.signal.aborted).toBe(true);

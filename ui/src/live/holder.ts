@@ -5,7 +5,7 @@
  * tabs, so a stream per tab would starve the seventh tab, and the requests of the first six.
  */
 import { backoffMs, DEAD_AFTER_MS, DELAYED_AFTER_MS, initialLink, type Link, type LinkEvent, nextLink } from "./connection";
-import { together, type Told, type ToHolder, type ToTab, type Want } from "./protocol";
+import { covers, together, type Told, type ToHolder, type ToTab, type Want } from "./protocol";
 import { FrameReader } from "./sse";
 
 /** Scrolling changes what is wanted many times a second; the stream is opened again only when it rests. */
@@ -20,6 +20,8 @@ export interface Port {
 
 interface Tab {
   want: Want;
+  /** The number of that want. */
+  n: number;
   heardAt: number;
 }
 
@@ -31,7 +33,11 @@ export class Holder {
   /** When the last try began. */
   #triedAt = 0;
   #lastId: string | undefined;
+  /** What the open stream tells. Nothing while there is none. */
+  #told: Want | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether there was a stream before: only then something can have been missed. */
+  #wasOpen = false;
   /** An older server that took over does not know how to narrow to the jobs on the screen. */
   #narrows = true;
 
@@ -46,13 +52,15 @@ export class Holder {
       return;
     }
     const known = this.#tabs.get(port);
-    const tab = known ?? { want: { topics: [], visible: [] }, heardAt: 0 };
+    const tab = known ?? { want: { topics: [], visible: [] }, n: 0, heardAt: 0 };
     tab.heardAt = Date.now();
     this.#tabs.set(port, tab);
     if (!known) port.postMessage({ type: "link", link: this.#link });
     if (message.type === "want") {
       tab.want = message.want;
+      tab.n = message.n;
       this.#settle();
+      this.#cover(port, tab, true);
     } else if (message.type === "retry") {
       this.#tell({ type: "network", online: message.online });
       if (message.online && this.#link.phase === "waiting") this.#schedule(0);
@@ -66,13 +74,24 @@ export class Holder {
     if (this.#wanted() !== this.#open && this.#link.phase !== "waiting") this.#schedule(this.#open ? SETTLE_MS : 0);
   }
 
-  #wanted(): string {
+  #wants(): Want {
     const { topics, visible } = together([...this.#tabs.values()].map((tab) => tab.want));
-    const told = this.#narrows ? topics : topics.filter((topic) => topic !== "job" && topic !== "attempt");
-    if (told.length === 0) return "";
-    const query = new URLSearchParams({ topics: told.join(",") });
-    if (this.#narrows && visible.length > 0) query.set("visible", visible.join(","));
+    return this.#narrows ? { topics, visible } : { topics: topics.filter((topic) => topic !== "job" && topic !== "attempt"), visible: [] };
+  }
+
+  #wanted(): string {
+    const { topics, visible } = this.#wants();
+    if (topics.length === 0) return "";
+    const query = new URLSearchParams({ topics: topics.join(",") });
+    if (visible.length > 0) query.set("visible", visible.join(","));
     return `${this.eventsUrl}?${query.toString()}`;
+  }
+
+  /** Says that the open stream tells what a tab wants. One that does not is opened again soon; one that cannot tells a part. */
+  #cover(port: Port, { want, n }: Tab, already: boolean): void {
+    if (!this.#told) return;
+    const whole = covers(this.#told, want);
+    if (whole || this.#wanted() === this.#open) port.postMessage({ type: "covered", n, already, partial: !whole });
   }
 
   #schedule(delay: number): void {
@@ -85,14 +104,22 @@ export class Holder {
     const url = this.#wanted();
     this.#open = url;
     this.#triedAt = Date.now();
-    if (url === "") return;
+    if (url === "") {
+      this.#told = undefined;
+      return;
+    }
     const stream = new AbortController();
     this.#stream = stream;
+    const all = this.#wants();
+    this.#told = undefined;
     // Another address is not a lost connection: nothing was missed that the server cannot tell again.
     if (this.#link.phase !== "open") this.#tell({ type: "connecting" });
     const narrowed = this.#narrows;
     try {
-      await this.#read(url, stream.signal);
+      await this.#read(url, stream.signal, () => {
+        this.#told = all;
+        for (const [port, tab] of this.#tabs) this.#cover(port, tab, false);
+      });
     } catch {
       // How a stream ended does not matter, only that it did.
     }
@@ -100,6 +127,7 @@ export class Holder {
     stream.abort();
     this.#stream = undefined;
     this.#open = "";
+    this.#told = undefined;
     if (narrowed && !this.#narrows) {
       this.#schedule(0);
       return;
@@ -109,17 +137,21 @@ export class Holder {
     this.#schedule(delay);
   }
 
-  async #read(url: string, signal: AbortSignal): Promise<void> {
+  /** The server listens before it answers: what happens after `onOpen` is told. */
+  async #read(url: string, signal: AbortSignal, onOpen: () => void): Promise<void> {
     const headers: Record<string, string> = { accept: "text/event-stream" };
     if (this.#lastId !== undefined) headers["last-event-id"] = this.#lastId;
     const response = await fetch(url, { headers, signal, credentials: "same-origin", cache: "no-store" });
     if (response.status === 401) this.#send({ type: "unauthenticated" });
     if (response.status === 400 && url.includes("visible=")) this.#narrows = false;
     if (!response.ok || !response.body) throw new Error(`the stream was refused: ${response.status}`);
-    const missed = this.#link.failures > 0 && this.#lastId === undefined;
-    this.#tell({ type: "opened", at: Date.now() });
-    // Without a place to go on from, nobody knows what was missed.
+    // Without a place to go on from, nobody knows what was missed. A server that was lost may have begun again.
+    const missed = this.#wasOpen && (this.#link.failures > 0 || headers["last-event-id"] === undefined);
+    this.#wasOpen = true;
+    // Tabs know what they have to read again before they hear that the stream is open.
+    onOpen();
     if (missed) this.#send({ type: "gap" });
+    this.#tell({ type: "opened", at: Date.now() });
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     const frames = new FrameReader();
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
@@ -133,6 +165,7 @@ export class Holder {
     for (const frame of frames) {
       if (frame.id !== undefined) this.#lastId = frame.id;
       const data: unknown = JSON.parse(frame.data);
+      if (frame.event === "open") continue;
       if (frame.event === "gap") {
         this.#send({ type: "gap" });
       } else if (frame.event === "slow") {

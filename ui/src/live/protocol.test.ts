@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { MOST_VISIBLE, together, type Want } from "./protocol";
+import { covers, MOST_VISIBLE, together, type Want } from "./protocol";
 
 it("asks for what all tabs want, in one order", () => {
   const a: Want = { topics: ["counts", "worker"], visible: [] };
@@ -15,4 +15,13 @@ it("never asks for every job there is", () => {
 it("follows no more jobs than the server tells of", () => {
   const ids = Array.from({ length: MOST_VISIBLE + 1 }, (_, n) => `job_${n}`);
   expect(together([{ topics: ["job"], visible: ids }]).visible.length).toBe(MOST_VISIBLE);
+});
+
+it("covers a want whose topics and jobs are all told", () => {
+  const all: Want = { topics: ["job", "counts"], visible: ["job_1", "job_2"] };
+  expect(covers(all, { topics: ["job"], visible: ["job_2"] })).toBe(true);
+  expect(covers(all, { topics: ["job", "counts"], visible: [] })).toBe(true);
+  expect(covers(all, { topics: ["job"], visible: ["job_3"] })).toBe(false);
+  expect(covers(all, { topics: ["attempt"], visible: ["job_1"] })).toBe(false);
+  expect(covers(all, { topics: ["queue"], visible: [] })).toBe(false);
 });

@@ -15,7 +15,8 @@ export interface Want {
 }
 
 export type ToHolder =
-  | { type: "want"; want: Want }
+  /** Each want has a number, so that the tab knows which one the stream covers. */
+  | { type: "want"; want: Want; n: number }
   /** The tab is still there. */
   | { type: "here" }
   | { type: "bye" }
@@ -32,10 +33,23 @@ export interface Told {
 export type ToTab =
   | { type: "link"; link: Link }
   | { type: "told"; told: Told[] }
+  /**
+   * Everything of want `n` is told from now on. `already` says that it was before this want came: what is being read now misses
+   * nothing. `partial` says that the stream cannot follow all jobs of the want.
+   */
+  | { type: "covered"; n: number; already: boolean; partial: boolean }
   /** Something was missed: read again. */
   | { type: "gap" }
   /** The server does not know who asks. */
   | { type: "unauthenticated" };
+
+/** Whether a stream that is opened for `all` tells everything of this want. */
+export function covers(all: Want, want: Want): boolean {
+  // Without ids, jobs are not told of at all.
+  const topics = want.visible.length > 0 ? want.topics : want.topics.filter((topic) => topic !== "job" && topic !== "attempt");
+  const follows = want.visible.every((id) => all.visible.includes(id));
+  return follows && topics.every((topic) => all.topics.includes(topic));
+}
 
 /** All that the tabs want, together; the same wants give the same answer in whatever order they come. */
 export function together(wants: Iterable<Want>): Want {

@@ -1,4 +1,4 @@
-/** Whether what is shown is live: exactly five states, each with its own shape. A click pauses and goes on. */
+/** Whether what is shown is live: exactly six states, each with its own shape. A click pauses and goes on. */
 import { formatClock } from "@/design/format";
 import { Tooltip } from "@/design/Tooltip";
 import type { Chip } from "@/live/connection";
@@ -9,6 +9,8 @@ export function chipText(chip: Chip, zone: string): { mark: string; text: string
   switch (chip.state) {
     case "live":
       return { mark: "●", text: "Live", colour: "text-succeeded" };
+    case "updating":
+      return { mark: "○", text: "Updating…", colour: "text-muted" };
     case "paused":
       return { mark: "❚❚", text: "Paused", colour: "text-retrying" };
     case "reconnecting":

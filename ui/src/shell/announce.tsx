@@ -63,8 +63,11 @@ function useConnectionNews(): void {
   const { state } = useConnection();
   const before = useRef(state);
   useEffect(() => {
-    if (before.current === state) return;
+    // Every page catches up for a moment; that is no news.
+    if (before.current === state || state === "updating") return;
+    const first = before.current === "updating";
     before.current = state;
+    if (first && state === "live") return;
     announce(
       {
         live: "Live again",

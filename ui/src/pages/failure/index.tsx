@@ -24,7 +24,7 @@ export default function Failure() {
   const { fingerprint } = route.useParams();
   const query = useQuery(failure(fingerprint));
   const [target, setTarget] = useState<GroupTarget>();
-  useLiveQueries(["counts"], [["failures", fingerprint]], undefined, 5000);
+  useLiveQueries(["counts"], [["failures", fingerprint]]);
   const problem = query.error ? Problem.from(query.error) : undefined;
   if (!query.data && problem?.code === "no_such_failure") return <Unknown fingerprint={fingerprint} />;
   return (

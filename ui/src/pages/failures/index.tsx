@@ -17,7 +17,6 @@ const route = getRouteApi("/failures");
 /** The most that the server gives at once. */
 const MOST_GROUPS = 500;
 const NONE: FailureList = { items: [] };
-const LONG = 6 * 3_600_000;
 const TABS = [
   ["all", "All"],
   ["new", "New"],
@@ -32,7 +31,7 @@ export default function Failures() {
   const [text, setText] = useState("");
   const [target, setTarget] = useState<GroupTarget>();
   // A long window is read from many rows, and changes little from one moment to the next.
-  useLiveQueries(["counts"], [["failures"]], undefined, range.to - range.from > LONG ? 30_000 : 5000);
+  useLiveQueries(["counts"], [["failures"]]);
   const all = inRange(list.data ?? NONE, range);
   const news = all.filter((group) => isNew(group, range)).length;
   const counts = { all: all.length, new: news, recurring: all.length - news };

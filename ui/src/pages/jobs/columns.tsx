@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useSyncExternalStore } from "react";
 import type { Job } from "@/api/types";
-import { type Column, Duration, formatDuration, formatPercent, shortId, StateLabel, Time } from "@/design";
+import { type Column, Duration, Elapsed, formatDuration, formatPercent, shortId, StateLabel, Time } from "@/design";
 
 interface Choice extends Column<Job> {
   /** Said in the menu; the head may be shorter. */
@@ -30,7 +30,7 @@ const COLUMNS: readonly Choice[] = [
   },
   { id: "queue", name: "Queue", header: "Queue", width: "minmax(80px,0.6fr)", cell: (row) => <span title={row.queue}>{row.queue}</span> },
   { id: "attempts", name: "Attempts", header: "Attempts", width: "64px", align: "right", cell: (row) => <Attempts row={row} /> },
-  { id: "waited", name: "Waited", header: "Waited", width: "76px", align: "right", cell: (row) => <Duration ms={row.queue_time_ms} />, notOnCard: true },
+  { id: "waited", name: "Waited", header: "Waited", width: "76px", align: "right", cell: (row) => (row.state === "queued" ? <Elapsed since={row.run_at} /> : <Duration ms={row.queue_time_ms} />), notOnCard: true },
   { id: "ran", name: "Ran", header: "Ran", width: "76px", align: "right", cell: (row) => <Ran row={row} />, notOnCard: true },
   { id: "created", name: "Created", header: "Created", width: "88px", time: true, cell: (row) => <Time at={row.created_at} /> },
   { id: "finished", name: "Finished", header: "Finished", width: "88px", time: true, cell: (row) => <Time at={row.finished_at} />, notOnCard: true, extra: true },
@@ -81,7 +81,7 @@ function OnCard({ row }: { row: Job }) {
 
 function Ran({ row }: { row: Job }) {
   const fraction = row.state === "running" ? row.progress?.fraction : undefined;
-  if (fraction === undefined) return <Duration ms={row.execution_time_ms} />;
+  if (fraction === undefined) return row.state === "running" ? <Elapsed since={row.started_at} /> : <Duration ms={row.execution_time_ms} />;
   return (
     <span className="flex items-center justify-end gap-1.5">
       <span className="h-1 w-8 rounded-full bg-line" aria-hidden="true">

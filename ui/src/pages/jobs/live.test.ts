@@ -1,12 +1,12 @@
 // @vitest-environment jsdom
 import { expect, test } from "vitest";
 import type { Job } from "@/api/types";
-import { countNew, merged, outdated, type Pages } from "./live";
+import { countNew, merged, type Pages } from "./live";
 
 const row = (id: string, state = "queued") => ({ id, state }) as Job;
 
 test("only rows that changed are new objects", () => {
-  const before: Pages = { pages: [{ items: [row("c"), row("b")], readAt: 1 }, { items: [row("a")], readAt: 2 }], pageParams: [undefined, "x"] };
+  const before: Pages = { pages: [{ items: [row("c"), row("b")] }, { items: [row("a")] }], pageParams: [undefined, "x"] };
   const after = merged(before, new Map([["b", { state: "running" as const }]]));
   expect(after.pages[0]?.items.map((each) => each.state)).toEqual(["queued", "running"]);
   expect(after.pages[0]?.items[0]).toBe(before.pages[0]?.items[0]);
@@ -18,14 +18,4 @@ test("new matches are those that the loaded part should have", () => {
   expect(countNew([row("e"), row("d"), row("c"), row("b"), row("a")], loaded, false)).toBe(2);
   expect(countNew([row("e"), row("d"), row("c"), row("b"), row("a")], loaded, true)).toBe(3);
   expect(countNew([row("a")], [], false)).toBe(1);
-});
-
-test("rows that come on the screen are read again if nothing was heard of them for a while", () => {
-  const pages = [
-    { items: [row("d"), row("c")], readAt: 1000 },
-    { items: [row("b")], readAt: 9000 },
-  ];
-  expect(outdated(["d", "c", "b"], pages, new Map([["c", 9500]]), 10_000)).toEqual(["d"]);
-  // One that is in no page is not known to be as it is shown.
-  expect(outdated(["x"], pages, new Map(), 10_000)).toEqual(["x"]);
 });

@@ -3,12 +3,13 @@ import { type InfiniteData, useQuery, useQueryClient } from "@tanstack/react-que
 import { useCallback, useEffect, useRef, useState } from "react";
 import { api } from "@/api/client";
 import { jobs, stats } from "@/api/queries";
-import { type Counts, type Job, type State, STATES } from "@/api/types";
-import { useLive, useReread } from "@/live/hooks";
+import { type Counts, type Job, STATES } from "@/api/types";
+import { useHub, useLive, useReread } from "@/live/hooks";
+import { LAG_MS } from "@/live/hub";
 import { isPaused } from "@/live/pause";
 import { MOST_VISIBLE, type Told } from "@/live/protocol";
 
-type Page = { items: Job[]; readAt: number };
+type Page = { items: Job[] };
 export type Pages = InfiniteData<Page>;
 
 /** Puts newer rows in the place of those with the same id. Pages in which nothing changed stay the same objects. */
@@ -19,83 +20,65 @@ export function merged(before: Pages, changes: ReadonlyMap<string, Partial<Job>>
   return { ...before, pages };
 }
 
-/** What is told of rows that are not on the screen is not heard: rows that come on it again are read again if they are older. */
-const FRESH_MS = 2000;
-/** Whoever scrolls on asks once for all that came on the screen. */
-const SETTLE_MS = 500;
-/** Of more ids than this it is forgotten when they were read; they are read once more. */
-const MOST_HEARD = 5000;
+/** After a change the whole row is read, so that no half of it is old. All that changed within this time in one request. */
+const GATHER_MS = 400;
+/** A read that failed is tried again after this. */
+const AGAIN_MS = 2000;
 
-/** Of these ids, those whose rows may no longer be as they are shown: not read, nor heard of, for a while. */
-export function outdated(ids: readonly string[], pages: readonly Page[], heardAt: ReadonlyMap<string, number>, now: number): string[] {
-  const readAt = new Map(pages.flatMap((page) => page.items.map((row) => [row.id, page.readAt] as const)));
-  return ids.filter((id) => now - Math.max(readAt.get(id) ?? 0, heardAt.get(id) ?? 0) > FRESH_MS);
-}
-
-/** After a change the whole row is read: its error, its times. All that changed within this time in one request. */
-const GATHER_MS = 1000;
-
+/** Rows on the screen are read again when the stream begins to tell of them, and whenever it tells of one. */
 export function useVisibleJobs(q: string, visible: readonly string[]): void {
   const client = useQueryClient();
+  const hub = useHub();
   const changed = useRef(new Set<string>());
-  const heardAt = useRef(new Map<string, number>());
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const gathering = useRef(false);
+  const here = useRef(true);
+  // One read after the other: an older answer never comes after a newer one.
+  const last = useRef<Promise<void>>(Promise.resolve());
   useEffect(() => {
-    const gathered = changed.current;
+    here.current = true;
     return () => {
-      clearTimeout(timer.current);
-      timer.current = undefined;
-      gathered.clear();
+      here.current = false;
     };
   }, []);
-  const put = (changes: ReadonlyMap<string, Partial<Job>>) => client.setQueryData<Pages>(["jobs", { q }], (before) => (before ? merged(before, changes) : before));
-  const readAll = async () => {
-    timer.current = undefined;
-    const ids = [...changed.current].slice(0, MOST_VISIBLE);
-    changed.current.clear();
-    // Somebody may have paused meanwhile; whoever goes on reads everything again.
-    if (isPaused()) return;
-    const now = Date.now();
-    if (heardAt.current.size > MOST_HEARD) heardAt.current.clear();
-    for (const id of ids) heardAt.current.set(id, now);
-    try {
-      const { items } = await api.get("/v1/jobs", { query: { q: `id:${ids.join(",")}`, limit: MOST_VISIBLE } });
-      put(new Map(items.map((row) => [row.id, row as Job])));
-    } catch {
-      // The states are right already; the rest comes with the next change.
+  const readOnce = async (ids: readonly string[]) => {
+    // Somebody may have paused or left meanwhile; whoever goes on reads everything again.
+    while (here.current && !isPaused()) {
+      try {
+        const { items } = await api.get("/v1/jobs", { query: { q: `id:${ids.join(",")}`, limit: MOST_VISIBLE } });
+        const changes = new Map(items.map((row) => [row.id, row as Job]));
+        client.setQueryData<Pages>(["jobs", { q }], (before) => (before ? merged(before, changes) : before));
+        return;
+      } catch {
+        await new Promise((go) => setTimeout(go, AGAIN_MS));
+      }
     }
   };
-  const apply = (told: Told[]) => {
-    const changes = new Map<string, Partial<Job>>();
-    for (const { event, data } of told) {
-      if (event !== "job") continue;
-      const { job, state, attempt } = data as { job: string; state: State; attempt: number };
-      changes.set(job, { state, attempt });
-      changed.current.add(job);
-    }
-    if (changes.size === 0) return;
-    put(changes);
-    timer.current ??= setTimeout(() => void readAll(), GATHER_MS);
+  const read = (ids: readonly string[]): Promise<void> => {
+    if (ids.length > 0) last.current = last.current.then(() => readOnce(ids.slice(0, MOST_VISIBLE)));
+    return last.current;
   };
-  useLive(["job", "attempt"], apply, visible.slice(0, MOST_VISIBLE));
-  const ask = (ids: readonly string[], after: number) => {
-    if (ids.length === 0) return;
-    for (const id of ids) changed.current.add(id);
-    timer.current ??= setTimeout(() => void readAll(), after);
+  const onTold = (told: Told[]) => {
+    for (const { data } of told) changed.current.add((data as { job: string }).job);
+    if (gathering.current) return;
+    gathering.current = true;
+    const then = async () => {
+      await new Promise((go) => setTimeout(go, GATHER_MS));
+      gathering.current = false;
+      const ids = [...changed.current];
+      changed.current.clear();
+      await read(ids);
+    };
+    void hub.owe(then, LAG_MS);
   };
-  const shown = useRef<ReadonlySet<string>>(new Set());
-  useEffect(() => {
-    const came = visible.filter((id) => !shown.current.has(id));
-    shown.current = new Set(visible);
-    ask(outdated(came, client.getQueryData<Pages>(["jobs", { q }])?.pages ?? [], heardAt.current, Date.now()), SETTLE_MS);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- what is asked for depends on what came on the screen, and on nothing else
-  }, [visible]);
-  useReread(() => ask(visible, 0));
+  useLive(["job", "attempt"], onTold, visible.slice(0, MOST_VISIBLE), () => read(visible));
+  useReread(() => read(visible));
 }
 
 /** Not more often than this, and at most a twentieth of the time is spent on asking. */
 const EVERY_MS = 5000;
 const SHARE = 20;
+/** A list without rows is looked at sooner: it says that there is nothing. */
+const FIRST_MS = 1000;
 export const MOST_NEW = 100;
 
 /** How many of the newest matches are not in the list yet, where it should have them. */
@@ -112,7 +95,7 @@ export function useNews(q: string, rows: readonly Job[], whole: boolean, paused:
   const [found, setFound] = useState<{ rows: readonly Job[]; count: number }>();
   const latest = useRef({ counts, rows, whole });
   const missed = useRef(false);
-  useReread(() => {
+  useReread(async () => {
     missed.current = true;
   });
   useEffect(() => {
@@ -121,8 +104,9 @@ export function useNews(q: string, rows: readonly Job[], whole: boolean, paused:
   useEffect(() => {
     if (paused) return;
     const abort = new AbortController();
-    let seen = latest.current.counts;
-    let next = performance.now() + EVERY_MS;
+    // What came between the read of the list and the first counts is in these already: the first look asks whatever they say.
+    let seen: Counts | undefined;
+    let next = performance.now() + (latest.current.rows.length === 0 ? FIRST_MS : EVERY_MS);
     let asking = false;
     const look = async () => {
       const now = latest.current;

@@ -22,8 +22,8 @@ export default function Kinds() {
   const ended = useQuery(timeseries({ metric: "throughput", ...over })).data;
   const wait = useQuery(timeseries({ metric: "wait", ...over })).data;
   const run = useQuery(timeseries({ metric: "run", ...over })).data;
-  useLiveQueries(["worker"], [["workers"]], undefined, 5000);
-  useLiveQueries(["counts"], [["stats", "by_kind"]], undefined, 5000);
+  useLiveQueries(["worker"], [["workers"]]);
+  useLiveQueries(["counts"], [["stats", "by_kind"]]);
   const [text, setText] = useState("");
   const [all, setAll] = useState(false);
   const rows = useMemo(() => catalogue(now.data, fleet, settings, kindFigures(ended, wait, run, undefined)), [now.data, fleet, settings, ended, wait, run]);

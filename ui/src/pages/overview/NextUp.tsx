@@ -19,7 +19,7 @@ export function nextUp(all: readonly Schedule[]): Schedule[] {
 
 export function NextUp() {
   const query = useInfiniteQuery(schedules());
-  useLiveQueries(["schedule"], [["schedules"]], undefined, 5000);
+  useLiveQueries(["schedule"], [["schedules"]]);
   return (
     <Panel title="Next up" aside={<Link to="/schedules">All schedules</Link>}>
       <Loaded query={query} rows={3}>

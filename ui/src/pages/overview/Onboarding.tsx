@@ -16,7 +16,7 @@ export function Onboarding({ onDismiss }: { onDismiss: () => void }) {
   const now = useQuery(stats()).data;
   const fleet = useQuery(workers());
   // Workers come and go: the row turns by itself.
-  useLiveQueries(["worker", "counts"], [["workers"]], undefined, 2000);
+  useLiveQueries(["worker", "counts"], [["workers"]]);
   const ended = now ? sumOf(now.jobs, FINAL) > 0 : false;
   const own = fleet.data?.items.find(isOwn);
   const done = [now !== undefined, ended, own !== undefined].filter(Boolean).length;

@@ -27,7 +27,7 @@ export function Queues() {
   const came = useQuery(timeseries({ metric: "enqueued", ...HOUR })).data;
   const failed = useQuery(timeseries({ metric: "failures", ...HOUR })).data;
   const ran = useQuery(timeseries({ metric: "run", ...HOUR })).data;
-  useLiveQueries(["counts", "queue"], [["queues"]], undefined, 5000);
+  useLiveQueries(["counts", "queue"], [["queues"]]);
   const sorted = useMemo(
     () => queueRows(list.data?.items ?? [], { ...(ended && { ended }), ...(came && { came }), ...(failed && { failed }), ...(ran && { ran }) }, STEP),
     [list.data, ended, came, failed, ran],

@@ -24,7 +24,7 @@ export function TopFailures({ act }: { act: (target: GroupTarget) => void }) {
   const query = useQuery(failures("1h", 50));
   const mayReplay = useMay("replay", "*");
   const now = useNow();
-  useLiveQueries(["counts"], [["failures"]], undefined, 5000);
+  useLiveQueries(["counts"], [["failures"]]);
   const sorted = useMemo(() => (query.data?.items ?? []).toSorted((a, b) => (b.recent?.count ?? 0) - (a.recent?.count ?? 0)).slice(0, SHOWN), [query.data]);
   const { rows, hold } = useSteady(sorted, fingerprintOf);
   return (

@@ -12,7 +12,7 @@ const SHOWN = 160;
 
 export function Workers() {
   const query = useQuery(workers());
-  useLiveQueries(["worker", "counts"], [["workers"]], undefined, 5000);
+  useLiveQueries(["worker", "counts"], [["workers"]]);
   return (
     <Panel title="Workers" aside={<Link to="/workers">All workers</Link>}>
       <Loaded query={query} rows={2}>

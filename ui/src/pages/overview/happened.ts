@@ -37,7 +37,7 @@ export function useHappened(): readonly Mark[] {
     queryFn: ({ signal }) => api.get("/v1/audit", { query: { limit: NOTES }, signal }),
     enabled: mayAudit,
   }).data?.items;
-  useLiveQueries(["queue"], [["audit", "of-queues"]], undefined, 5000);
-  useLiveQueries(["operation"], [["operations"]], undefined, 5000);
+  useLiveQueries(["queue"], [["audit", "of-queues"]]);
+  useLiveQueries(["operation"], [["operations"]]);
   return useMemo(() => marksOf(leader, noted ?? [], bulk ?? []), [leader, noted, bulk]);
 }

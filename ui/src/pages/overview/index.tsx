@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { stats } from "@/api/queries";
 import { FINAL, sumOf } from "@/api/types";
-import { useLiveQueries } from "@/live/hooks";
 import { Board } from "./Board";
 import { dismissOnboarding, isDismissed } from "./dismissed";
 import { Onboarding } from "./Onboarding";
@@ -12,8 +11,6 @@ export default function Overview() {
   const now = useQuery(stats());
   const [dismissed, setDismissed] = useState(isDismissed);
   const [welcome, setWelcome] = useState(false);
-  // The stream tells counts by itself; the verdict changes with time alone, too.
-  useLiveQueries(["counts"], [["stats"]], undefined, 10_000);
   // Once it is there it stays until it is closed, so that whoever follows it sees the last tick.
   if (!welcome && !dismissed && now.data && sumOf(now.data.jobs, FINAL) === 0) setWelcome(true);
   if (welcome && !dismissed) {

@@ -14,7 +14,7 @@ import { isHere, toneOf } from "@/pages/workers/fleet";
 
 /** What is known of a worker, as new as it can be. */
 export function useWorker(id: string) {
-  useLiveQueries(["worker"], [["workers", id]]);
+  useLiveQueries(["worker", "counts"], [["workers", id]]);
   return useQuery({ ...worker(id), refetchInterval: 5000 });
 }
 

@@ -54,8 +54,8 @@ export default function Workers() {
   const navigate = useNavigate();
   const inspector = useInspector();
   const pairs = useQuery(kindCounts()).data;
-  useLiveQueries(["worker"], [["workers"]]);
-  useLiveQueries(["counts"], [["stats", "by_kind"]], undefined, 5000);
+  useLiveQueries(["worker", "counts"], [["workers"]]);
+  useLiveQueries(["counts"], [["stats", "by_kind"]]);
   const rows = useMemo(() => inOrder(list.data?.items ?? []), [list.data]);
   return (
     <>
