@@ -118,3 +118,42 @@ test("eight tabs over HTTP/1.1 are all live", async ({ context, page, ganger, op
   await page.bringToFront();
   await expect(page.getByRole("link", { name: "told-to-all" })).toBeVisible();
 });
+
+test("a page that cannot be loaded fails inside the shell, and is there when the server is back", async ({ page, open, watched }) => {
+  watched.expects(/ERR_FAILED|Failed to load resource|dynamically imported|could not be loaded/i);
+  const start = new Set<string>();
+  let cut = false;
+  await page.route(/\/assets\//, (route) => {
+    if (cut && !start.has(route.request().url())) return route.abort();
+    start.add(route.request().url());
+    return route.continue();
+  });
+  // Nothing is loaded ahead: the server goes away before the browser is idle.
+  await page.addInitScript(() => Object.assign(window, { requestIdleCallback: () => 0 }));
+  await open("jobs");
+  await isLive(page);
+  cut = true;
+  await page.evaluate(() => Object.assign(window, { stillTheSame: true }));
+  const rail = page.getByRole("navigation", { name: "Pages" });
+  await rail.getByRole("link", { name: /^Queues/ }).click();
+  await expect(page.getByText(/could not be loaded from the server/)).toBeVisible();
+  await expect(rail).toBeVisible();
+  cut = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Queues" })).toBeVisible();
+  expect(await page.evaluate(() => (window as { stillTheSame?: boolean }).stillTheSame)).toBe(true);
+});
+
+test("pages are loaded ahead: one that was never opened is shown while the server is away", async ({ page, ganger, open, watched }) => {
+  watched.expects(/ERR_|Failed to load resource|network error/i);
+  const loaded: string[] = [];
+  page.on("response", (response) => response.url().includes("/assets/") && loaded.push(response.url()));
+  await open("jobs");
+  await isLive(page);
+  await expect.poll(() => page.evaluate(() => performance.getEntriesByType("resource").length > 0 && document.readyState)).toBe("complete");
+  let before = -1;
+  await expect.poll(() => (before === loaded.length ? "quiet" : ((before = loaded.length), "busy")), { intervals: [1500] }).toBe("quiet");
+  await ganger.kill();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: /^Schedules/ }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Schedules" })).toBeVisible();
+});

@@ -7,6 +7,7 @@ import { TooltipProvider } from "@/design/Tooltip";
 import { HubContext } from "@/live/hooks";
 import { Hub } from "@/live/hub";
 import { makeRouter } from "@/router";
+import { preloadWhenIdle } from "@/shell/lazy";
 import { followSettings } from "@/settings/settings";
 import "@/design/base.css";
 
@@ -28,3 +29,4 @@ createRoot(root).render(
     </QueryClientProvider>
   </StrictMode>,
 );
+preloadWhenIdle();

@@ -4,11 +4,11 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   retainSearchParams,
 } from "@tanstack/react-router";
 import { pagePath } from "@/base";
 import { SkeletonRows } from "@/design/parts";
+import { lazyPage } from "@/shell/lazy";
 import { Crash, NotFound } from "@/shell/Refused";
 import { Shell } from "@/shell/Shell";
 
@@ -37,7 +37,7 @@ const root = createRootRouteWithContext<Context>()({
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/",
-  component: lazyRouteComponent(() => import("@/pages/overview")),
+  component: lazyPage(() => import("@/pages/overview")),
 });
 
 const jobs = createRoute({
@@ -45,82 +45,82 @@ const jobs = createRoute({
   path: "/jobs",
   /** The filter. */
   validateSearch: (raw: Raw): { q?: string | undefined } => ({ q: text(raw, "q") }),
-  component: lazyRouteComponent(() => import("@/pages/jobs")),
+  component: lazyPage(() => import("@/pages/jobs")),
 });
 
 const job = createRoute({
   getParentRoute: () => root,
   path: "/jobs/$id",
   validateSearch: (raw: Raw): { tab?: string | undefined } => ({ tab: text(raw, "tab") }),
-  component: lazyRouteComponent(() => import("@/pages/job")),
+  component: lazyPage(() => import("@/pages/job")),
 });
 
 const failures = createRoute({
   getParentRoute: () => root,
   path: "/failures",
   validateSearch: (raw: Raw): { tab?: string | undefined } => ({ tab: text(raw, "tab") }),
-  component: lazyRouteComponent(() => import("@/pages/failures")),
+  component: lazyPage(() => import("@/pages/failures")),
 });
 
 const failure = createRoute({
   getParentRoute: () => root,
   path: "/failures/$fingerprint",
-  component: lazyRouteComponent(() => import("@/pages/failure")),
+  component: lazyPage(() => import("@/pages/failure")),
 });
 
 const queues = createRoute({
   getParentRoute: () => root,
   path: "/queues",
-  component: lazyRouteComponent(() => import("@/pages/queues")),
+  component: lazyPage(() => import("@/pages/queues")),
 });
 
 const queue = createRoute({
   getParentRoute: () => root,
   path: "/queues/$queue",
-  component: lazyRouteComponent(() => import("@/pages/queue")),
+  component: lazyPage(() => import("@/pages/queue")),
 });
 
 const schedules = createRoute({
   getParentRoute: () => root,
   path: "/schedules",
-  component: lazyRouteComponent(() => import("@/pages/schedules")),
+  component: lazyPage(() => import("@/pages/schedules")),
 });
 
 const schedule = createRoute({
   getParentRoute: () => root,
   path: "/schedules/$name",
-  component: lazyRouteComponent(() => import("@/pages/schedule")),
+  component: lazyPage(() => import("@/pages/schedule")),
 });
 
 const workers = createRoute({
   getParentRoute: () => root,
   path: "/workers",
-  component: lazyRouteComponent(() => import("@/pages/workers")),
+  component: lazyPage(() => import("@/pages/workers")),
 });
 
 const worker = createRoute({
   getParentRoute: () => root,
   path: "/workers/$id",
-  component: lazyRouteComponent(() => import("@/pages/worker")),
+  component: lazyPage(() => import("@/pages/worker")),
 });
 
 const operations = createRoute({
   getParentRoute: () => root,
   path: "/operations",
   validateSearch: (raw: Raw): { tab?: string | undefined } => ({ tab: text(raw, "tab") }),
-  component: lazyRouteComponent(() => import("@/pages/operations")),
+  component: lazyPage(() => import("@/pages/operations")),
 });
 
 const operation = createRoute({
   getParentRoute: () => root,
   path: "/operations/$id",
-  component: lazyRouteComponent(() => import("@/pages/operation")),
+  component: lazyPage(() => import("@/pages/operation")),
 });
 
 const kinds = createRoute({
   getParentRoute: () => root,
   path: "/kinds",
-  component: lazyRouteComponent(() => import("@/pages/kinds")),
+  component: lazyPage(() => import("@/pages/kinds")),
 });
 
 const analytics = createRoute({
@@ -130,7 +130,7 @@ const analytics = createRoute({
     kind: text(raw, "kind"),
     queue: text(raw, "queue"),
   }),
-  component: lazyRouteComponent(() => import("@/pages/analytics")),
+  component: lazyPage(() => import("@/pages/analytics")),
 });
 
 const submit = createRoute({
@@ -144,14 +144,14 @@ const submit = createRoute({
     queue: text(raw, "queue"),
     from: text(raw, "from"),
   }),
-  component: lazyRouteComponent(() => import("@/pages/submit")),
+  component: lazyPage(() => import("@/pages/submit")),
 });
 
 const system = createRoute({
   getParentRoute: () => root,
   path: "/system",
   validateSearch: (raw: Raw): { tab?: string | undefined } => ({ tab: text(raw, "tab") }),
-  component: lazyRouteComponent(() => import("@/pages/system")),
+  component: lazyPage(() => import("@/pages/system")),
 });
 
 const login = createRoute({
@@ -159,7 +159,7 @@ const login = createRoute({
   path: "/login",
   /** Where to go afterwards. */
   validateSearch: (raw: Raw): { next?: string | undefined } => ({ next: text(raw, "next") }),
-  component: lazyRouteComponent(() => import("@/pages/login")),
+  component: lazyPage(() => import("@/pages/login")),
 });
 
 const tree = root.addChildren([

@@ -1,10 +1,17 @@
 /** The inspector of the whole page: `?inspect=job_…` or `?inspect=wrk_…` opens it on any page. Its content is loaded when it is first opened. */
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback } from "react";
+import { CatchBoundary, useNavigate, useSearch } from "@tanstack/react-router";
+import { Suspense, useCallback } from "react";
 import { SkeletonRows } from "@/design/parts";
+import { lazyPage } from "./lazy";
+import { Crash } from "./Refused";
 
-const JobPanel = lazy(() => import("@/pages/job/JobPanel"));
-const WorkerPanel = lazy(() => import("@/pages/worker/WorkerPanel"));
+interface Panel {
+  id: string;
+  onClose: () => void;
+}
+
+const JobPanel = lazyPage<Panel>(() => import("@/pages/job/JobPanel"));
+const WorkerPanel = lazyPage<Panel>(() => import("@/pages/worker/WorkerPanel"));
 
 /** Opens and closes the inspector; the address keeps it. */
 export function useInspector() {
@@ -23,8 +30,10 @@ export function InspectorHost() {
   const Panel = inspect?.startsWith("job_") ? JobPanel : inspect?.startsWith("wrk_") ? WorkerPanel : undefined;
   if (!Panel || inspect === undefined) return null;
   return (
-    <Suspense fallback={<SkeletonRows rows={4} />}>
-      <Panel key={inspect} id={inspect} onClose={close} />
-    </Suspense>
+    <CatchBoundary getResetKey={() => inspect} errorComponent={Crash}>
+      <Suspense fallback={<SkeletonRows rows={4} />}>
+        <Panel key={inspect} id={inspect} onClose={close} />
+      </Suspense>
+    </CatchBoundary>
   );
 }

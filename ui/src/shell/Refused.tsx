@@ -6,6 +6,7 @@ import { Problem } from "@/api/problem";
 import { Button } from "@/design/Button";
 import { CopyButton } from "@/design/CopyButton";
 import { EmptyState, ErrorPanel } from "@/design/parts";
+import { forgetFailures } from "./lazy";
 
 export function NotFound() {
   const { pathname } = useLocation();
@@ -59,6 +60,7 @@ export function Crash({ error, reset }: ErrorComponentProps) {
       .filter(Boolean)
       .join("\n");
   const again = () => {
+    forgetFailures();
     reset();
     void router.invalidate();
   };
