@@ -93,6 +93,22 @@ impl Span {
         Span { first, end, step, most_lines, queue: None, kind: None, by: By::Kind }
     }
 
+    /// The last so many minutes, with a line for each queue.
+    #[must_use]
+    pub fn minutes_by_queue(minutes: u16, now: Wall) -> Span {
+        let end = minute_of(now) + 1;
+        let most_lines = limits::MINUTE_SERIES;
+        Span {
+            first: end - i64::from(minutes),
+            end,
+            step: 1,
+            most_lines,
+            queue: None,
+            kind: None,
+            by: By::Queue,
+        }
+    }
+
     /// The first minute.
     #[must_use]
     pub fn first(&self) -> i64 {
@@ -217,6 +233,12 @@ mod tests {
         let more = Span::new(Wall(0), Wall(points * MINUTE + 1), M);
         assert_eq!(more, Err(SpanError::TooMany(points + 1)));
         assert_eq!(Span::new(Wall(5), Wall(5), M), Err(SpanError::Backwards));
+    }
+
+    #[test]
+    fn the_last_minutes_end_with_the_one_that_runs() {
+        let span = Span::minutes_by_queue(3, Wall(7 * MINUTE + 1));
+        assert_eq!((span.first(), span.end(), span.points()), (5, 8, 3));
     }
 
     #[test]

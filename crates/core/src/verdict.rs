@@ -5,11 +5,17 @@
 //! to wake anybody for. It is a pure function of what the leader knows.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::name::QueueName;
+use crate::time::Wall;
+
+pub use failing::{Cause, Ended, Failing};
+
+pub mod failing;
 
 /// A job may wait so long for a worker before anybody is told that there is none: workers are restarted.
 pub const WORKERLESS: Duration = Duration::from_secs(10);
@@ -52,6 +58,10 @@ pub struct Facts {
     pub store_trouble: Option<String>,
     /// Every queue that was ever set or holds a job.
     pub queues: Vec<QueueFacts>,
+    /// What failed lately, by queue.
+    pub failing: Arc<[Failing]>,
+    /// When this is.
+    pub now: Wall,
 }
 
 /// What is known of a queue.
@@ -121,6 +131,7 @@ impl Verdict {
             found.extend(unserved(queue));
             found.extend(falls_behind(queue));
         }
+        found.extend(facts.failing.iter().filter_map(|queue| queue.finding(facts.now)));
         found.extend(paused(facts));
         // The worst first; of equals what is worse by its own measure, then by name.
         found.sort_by(|(a, x), (b, y)| {
@@ -194,11 +205,10 @@ fn all_well(facts: &Facts) -> String {
     let starts: f64 = facts.queues.iter().map(|queue| queue.starts).sum();
     let running: u64 = facts.queues.iter().map(|queue| queue.running).sum();
     if waiting == 0 && running == 0 {
-        return format!("all quiet: {queues}, nothing waits");
+        return format!("{queues}, nothing waiting");
     }
-    let rate = if starts > 0.0 { format!(", {} a second", Rate(starts)) } else { String::new() };
-    let waits = if waiting == 0 { "nothing waits".to_owned() } else { wait(waiting) };
-    format!("all well: {queues}, {waits}, {running} run{rate}")
+    let rate = if starts > 0.0 { format!(", {} jobs/s", Rate(starts)) } else { String::new() };
+    format!("{queues}, {waiting} waiting, {running} running{rate}")
 }
 
 fn wait(count: u64) -> String {

@@ -46,7 +46,7 @@ use crate::operations::OperationsTask;
 use crate::payloads::Payloads;
 use crate::relay::{Relay, RelayOptions, RelayParts, SECRET_BYTES};
 use crate::releasable::ReleasableStore;
-use crate::service::{Parts, Run, Service};
+use crate::service::{FailingLately, Parts, Run, Service};
 use crate::sql_intake::SqlIntake;
 use crate::store_health::StoreHealth;
 use crate::story;
@@ -396,6 +396,7 @@ fn lead(
         backlog: options.coordinator.backlog,
         streams: AtomicU64::new(0),
         accelerator: options.redis.clone().map(|redis| Accelerator::new(redis, options.allow_buffered)),
+        failing: FailingLately::default(),
         operations: Default::default(),
         changes: Default::default(),
         auth: Auth::new(&options.auth, &options.compat, options.bounds),

@@ -11,6 +11,7 @@ mod cluster;
 mod documents;
 mod doors;
 mod error;
+mod failing;
 mod failures;
 mod histogram;
 mod job_events;
@@ -63,6 +64,7 @@ pub use access::{LoggedIn, UserChange};
 pub use cluster::{ClusterSeen, Role, role};
 pub use documents::View;
 pub use error::{Answer, ServiceError};
+pub use failing::FailingLately;
 pub use failures::{FAILURES_WINDOW, FailuresSeen, NO_WINDOW, Recent};
 pub use histogram::{Bucket, Histogram};
 pub use job_events::{Happened, What};
@@ -117,6 +119,8 @@ pub struct Parts {
     pub accelerator: Option<Accelerator>,
     /// Bulk operations, while this server leads.
     pub operations: Operations,
+    /// What failed lately, as it was read last.
+    pub failing: FailingLately,
     /// Settings are read, changed and written: by one at a time.
     pub changes: tokio::sync::Mutex<()>,
     /// Who is let in.

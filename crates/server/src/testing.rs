@@ -21,7 +21,7 @@ use crate::listener::Listeners;
 use crate::metrics::Metrics;
 use crate::payloads::Payloads;
 use crate::server::{self, Server, ServerHandle, ServerOptions};
-use crate::service::{Parts, Run, Service};
+use crate::service::{FailingLately, Parts, Run, Service};
 use crate::tls::Tls;
 
 /// A running server.
@@ -147,6 +147,7 @@ pub async fn standby(options: ServerOptions) -> TestStandby {
         backlog: 1,
         streams: Default::default(),
         accelerator: None,
+        failing: FailingLately::default(),
         operations: Default::default(),
         changes: Default::default(),
         auth: crate::auth::Auth::new(&options.auth, &options.compat, options.bounds),

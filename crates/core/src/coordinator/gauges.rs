@@ -10,6 +10,7 @@ use crate::coordinator::view::{QueueView, Stats};
 use crate::event::WorkerState;
 use crate::name::QueueName;
 use crate::time::Now;
+use crate::verdict::Verdict;
 
 /// Everything at one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub struct Gauges {
     pub workers: WorkerUse,
     /// For how long the first instant of a schedule that is not decided yet has been due.
     pub schedule_lag: Duration,
+    /// What is not as it should be.
+    pub verdict: Verdict,
 }
 
 /// Workers by what they do, each counted once. Those that claim over HTTP are not known as workers.
@@ -68,6 +71,7 @@ impl Coordinator {
             queues: self.queues(now).into_iter().map(with_threads).collect(),
             workers: self.worker_use(now),
             schedule_lag: self.schedules.lag(now.wall),
+            verdict: self.verdict(now),
         }
     }
 

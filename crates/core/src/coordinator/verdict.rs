@@ -12,13 +12,15 @@ use crate::time::Now;
 use crate::verdict::{Facts, QueueFacts, Unserved, Verdict};
 
 impl Coordinator {
-    /// How things are, in one sentence.
+    /// How things are, in one sentence, as far as the leader knows by itself: not what failed.
     #[must_use]
     pub fn verdict(&self, now: Now) -> Verdict {
         Verdict::of(&self.facts(now))
     }
 
-    fn facts(&self, now: Now) -> Facts {
+    /// What the leader knows of how things are.
+    #[must_use]
+    pub fn facts(&self, now: Now) -> Facts {
         let counted = self.counters.iter().map(|(queue, ..)| queue);
         let names = counted.chain(self.queues.keys());
         let mut queues: BTreeMap<&QueueName, QueueFacts> =
@@ -41,6 +43,8 @@ impl Coordinator {
         Facts {
             store_trouble: self.commits.trouble().map(str::to_owned),
             queues: queues.into_values().collect(),
+            failing: [].into(),
+            now: now.wall,
         }
     }
 

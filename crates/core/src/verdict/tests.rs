@@ -34,7 +34,7 @@ fn verdict(running: u64, mut queues: Vec<QueueFacts>) -> (Severity, String) {
     if let Some(first) = queues.first_mut() {
         first.running = running;
     }
-    let verdict = Verdict::of(&Facts { queues, store_trouble: None });
+    let verdict = Verdict::of(&Facts { queues, ..Facts::default() });
     assert!(verdict.findings.len() <= FINDINGS);
     assert_eq!(verdict.findings.is_empty(), verdict.severity == Severity::Ok);
     (verdict.severity, verdict.text)
@@ -44,12 +44,12 @@ fn verdict(running: u64, mut queues: Vec<QueueFacts>) -> (Severity, String) {
 fn each_situation_has_its_sentence() {
     use Severity::{Bad, Ok, Watch};
     for (running, queues, severity, text) in [
-        (0, vec![], Ok, "all quiet: 0 queues, nothing waits"),
-        (0, vec![queue("a")], Ok, "all quiet: 1 queue, nothing waits"),
-        (0, vec![queue("a"), queue("b"), queue("c")], Ok, "all quiet: 3 queues, nothing waits"),
-        (2, vec![queue("a")], Ok, "all well: 1 queue, nothing waits, 2 run"),
-        (4, vec![busy("a", 1, 0, 9.0, 25.0)], Ok, "all well: 1 queue, 1 job waits, 4 run, 25 a second"),
-        (4, vec![busy("a", 9, 59, 9.0, 2.54)], Ok, "all well: 1 queue, 9 jobs wait, 4 run, 2.5 a second"),
+        (0, vec![], Ok, "0 queues, nothing waiting"),
+        (0, vec![queue("a")], Ok, "1 queue, nothing waiting"),
+        (0, vec![queue("a"), queue("b"), queue("c")], Ok, "3 queues, nothing waiting"),
+        (2, vec![queue("a")], Ok, "1 queue, 0 waiting, 2 running"),
+        (4, vec![busy("a", 1, 0, 9.0, 25.0)], Ok, "1 queue, 1 waiting, 4 running, 25 jobs/s"),
+        (4, vec![busy("a", 9, 59, 9.0, 2.54)], Ok, "1 queue, 9 waiting, 4 running, 2.5 jobs/s"),
         // One second more, and somebody looks.
         (4, vec![busy("a", 9, 60, 9.0, 2.0)], Watch, "a is falling behind: oldest 1 m 0 s"),
         (4, vec![busy("mail", 9, 252, 9.0, 2.0)], Watch, "mail is falling behind: oldest 4 m 12 s"),
@@ -67,11 +67,11 @@ fn each_situation_has_its_sentence() {
         (0, vec![busy("a", 3, 61, 0.0, 0.0)], Watch, "a stands still: oldest 1 m 1 s, 3 wait"),
         (0, vec![busy("a", 3, 301, 0.0, 0.0)], Bad, "a stands still: oldest 5 m 1 s, 3 wait"),
         // A worker that is restarted is back within seconds.
-        (0, vec![nobody("v", 12, 9)], Ok, "all well: 1 queue, 12 jobs wait, 0 run"),
+        (0, vec![nobody("v", 12, 9)], Ok, "1 queue, 12 waiting, 0 running"),
         (0, vec![nobody("v", 12, 10)], Watch, "no worker handles video.encode (12 jobs wait)"),
         (0, vec![nobody("v", 1, 300)], Bad, "no worker handles video.encode (1 job waits)"),
         // What was paused was paused by somebody: it is said, and no more.
-        (0, vec![held("a", 0)], Ok, "all quiet: 1 queue, nothing waits"),
+        (0, vec![held("a", 0)], Ok, "1 queue, nothing waiting"),
         (0, vec![held("a", 2)], Watch, "a is paused, 2 jobs wait there"),
         (0, vec![held("a", 1), held("b", 3)], Watch, "2 queues are paused, 4 jobs wait there"),
         (
@@ -101,7 +101,7 @@ fn each_situation_has_its_sentence() {
 #[test]
 fn a_store_that_refuses_comes_before_everything() {
     let queues = vec![busy("a", 1, 100_000, 1.0, 0.5)];
-    let facts = Facts { store_trouble: Some("the disk is full".into()), queues };
+    let facts = Facts { store_trouble: Some("the disk is full".into()), queues, ..Facts::default() };
     let verdict = Verdict::of(&facts);
     assert_eq!(verdict.text, "nothing can be written: the disk is full (and 1 more)");
     assert_eq!((verdict.severity, verdict.findings.len()), (Severity::Bad, 2));

@@ -54,9 +54,9 @@ fn the_verdict_follows_what_happens() {
         let verdict = world.coordinator.verdict(world.now);
         (verdict.severity, verdict.text)
     };
-    assert_eq!(said(&world), (Severity::Ok, "all quiet: 0 queues, nothing waits".into()));
+    assert_eq!(said(&world), (Severity::Ok, "0 queues, nothing waiting".into()));
     world.narrow();
-    assert_eq!(said(&world), (Severity::Ok, "all well: 1 queue, 1 job waits, 0 run".into()));
+    assert_eq!(said(&world), (Severity::Ok, "1 queue, 1 waiting, 0 running".into()));
     world.pass(SECOND * 10);
     assert_eq!(said(&world), (Severity::Watch, "no worker serves queue default (1 job waits)".into()));
     world.join_as(WorkerInfo {
@@ -77,7 +77,7 @@ fn the_verdict_follows_what_happens() {
     world.join(1);
     let (severity, text) = said(&world);
     assert_eq!(severity, Severity::Ok);
-    assert!(text.starts_with("all well: 1 queue, nothing waits, 1 run"), "{text}");
+    assert!(text.starts_with("1 queue, 0 waiting, 1 running"), "{text}");
     // What waits behind a long job waits for it.
     world.narrow();
     for _ in 0..120 {
@@ -89,7 +89,7 @@ fn the_verdict_follows_what_happens() {
     );
     world.end_oldest();
     world.end_oldest();
-    assert_eq!(said(&world), (Severity::Ok, "all quiet: 1 queue, nothing waits".into()));
+    assert_eq!(said(&world), (Severity::Ok, "1 queue, nothing waiting".into()));
 }
 
 /// One worker serves every queue, another only `mail`: its threads are free for `mail` alone.

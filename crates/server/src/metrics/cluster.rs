@@ -11,13 +11,14 @@ use ganger_core::coordinator::view::{QueueView, ScheduleCounts, Stats};
 use ganger_core::event::WorkerState;
 use ganger_core::job::State;
 use ganger_core::operation::Action;
+use ganger_core::verdict::Severity;
 use prometheus_client::encoding::text;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::Seconds;
-use super::labels::{Names, QueueLabel, QueueState, StateLabel};
+use super::labels::{Names, QueueLabel, QueueState, SeverityLabel, StateLabel};
 use super::operations::Operations;
 
 /// States of workers that are there; those that left are not counted.
@@ -41,6 +42,7 @@ pub(super) struct ClusterGauges {
     schedules_paused: Gauge,
     schedules_overdue: Gauge,
     schedule_lag: Seconds,
+    findings: Family<SeverityLabel, Gauge>,
     operations: Operations,
 }
 
@@ -62,6 +64,7 @@ impl ClusterGauges {
             schedules_paused: Gauge::default(),
             schedules_overdue: Gauge::default(),
             schedule_lag: Seconds::default(),
+            findings: Family::default(),
             operations: Operations::default(),
         };
         gauges.register();
@@ -88,6 +91,7 @@ impl ClusterGauges {
         r.register("schedules_overdue", overdue, self.schedules_overdue.clone());
         let lag = "For how long the first undecided instant of a schedule has been due";
         r.register_with_unit("schedule_lag", lag, Unit::Seconds, self.schedule_lag.clone());
+        r.register("findings", "What the verdict is made of, by severity", self.findings.clone());
         self.operations.register(r);
     }
 
@@ -105,6 +109,11 @@ impl ClusterGauges {
         }
         self.fill_stats(&gauges.stats);
         self.schedule_lag.set(gauges.schedule_lag.as_secs_f64());
+        for severity in [Severity::Watch, Severity::Bad] {
+            let found = gauges.verdict.findings.iter().filter(|finding| finding.severity == severity);
+            let label = SeverityLabel { severity: severity.as_str() };
+            self.findings.get_or_create(&label).set(signed(found.count() as u64));
+        }
         self.operations.set(operations);
         text::encode_registry(out, &self.registry)
     }

@@ -55,6 +55,11 @@ pub(super) struct StateLabel {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct SeverityLabel {
+    pub(super) severity: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct RequestLabel {
     pub(super) route: String,
     pub(super) method: String,

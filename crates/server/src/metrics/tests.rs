@@ -12,6 +12,7 @@ use ganger_core::minutes::Counts;
 use ganger_core::outcome::Outcome;
 use ganger_core::queue::QueueSettings;
 use ganger_core::reason::Reason;
+use ganger_core::verdict::{Finding, Severity, Verdict};
 use ganger_core::{JobId, SessionId, Term, Wall};
 
 fn enqueued(metrics: &Metrics, queue: &str, kind: &str, jobs: u64) {
@@ -57,7 +58,11 @@ fn gauges(queues: Vec<(QueueView, QueueThreads)>) -> Gauges {
         store_trouble: None,
         schedules: ScheduleCounts { known: 4, paused: 2, overdue: 1 },
     };
-    Gauges { stats, queues, workers: WorkerUse::default(), schedule_lag: Duration::from_millis(2500) }
+    let finding = |severity| Finding { severity, text: String::new(), queue: None };
+    let findings = vec![finding(Severity::Bad), finding(Severity::Watch), finding(Severity::Watch)];
+    let verdict = Verdict { severity: Severity::Bad, text: String::new(), findings };
+    let (workers, schedule_lag) = (WorkerUse::default(), Duration::from_millis(2500));
+    Gauges { stats, queues, workers, schedule_lag, verdict }
 }
 
 fn has(text: &str, lines: &[&str]) {
@@ -213,6 +218,8 @@ fn the_gauges_of_the_cluster_are_the_same_wherever_they_are_asked_for() {
         "ganger_threads{state=\"free\"} 3",
         "ganger_store_backlog 7",
         "ganger_closed_keys 2",
+        "ganger_findings{severity=\"watch\"} 2",
+        "ganger_findings{severity=\"bad\"} 1",
         "ganger_schedules 4",
         "ganger_schedules_paused 2",
         "ganger_schedules_overdue 1",

@@ -45,7 +45,9 @@ impl Service {
     /// # Errors
     /// There is no leader.
     pub async fn stats_and_verdict(&self) -> Answer<(Stats, Verdict)> {
-        self.look(|c, now| (c.stats(), c.verdict(now))).await
+        let (stats, mut facts) = self.look(|c, now| (c.stats(), c.facts(now))).await?;
+        facts.failing = self.failing_lately().await;
+        Ok((stats, Verdict::of(&facts)))
     }
 
     /// Everything that a scrape shows of the cluster, at one moment.
@@ -53,7 +55,10 @@ impl Service {
     /// # Errors
     /// This server does not lead.
     pub async fn gauges(&self) -> Answer<Gauges> {
-        self.look(|c, now| c.gauges(now)).await
+        let (mut gauges, mut facts) = self.look(|c, now| (c.gauges(now), c.facts(now))).await?;
+        facts.failing = self.failing_lately().await;
+        gauges.verdict = Verdict::of(&facts);
+        Ok(gauges)
     }
 
     /// The disk that the store is on, where that is one of this machine and answers in time.

@@ -1,9 +1,10 @@
 //! What happened over time: exactly what happened, told as soon as it is durable.
 
-use ganger_server::api::{FigureBody, TimeseriesBody};
+use ganger_core::verdict::failing::FEWEST;
+use ganger_server::api::{FigureBody, StatsBody, TimeseriesBody};
 use serde_json::{Value, json};
 
-use crate::site::{Site, on_every_store};
+use crate::site::{PATIENCE, Site, on_every_store};
 
 async fn total(site: &Site, query: &str) -> FigureBody {
     let mut body: TimeseriesBody = site.read(&format!("/v1/stats/timeseries?{query}")).await;
@@ -60,7 +61,40 @@ async fn a_timeline_has_a_point_for_every_step_and_a_line_for_every_queue(site: 
     assert_eq!((empty.series.len(), empty.series[0].points.len(), empty.series[0].total.count), (1, 4, 0));
 }
 
+/// The verdict names the queue, why it fails, and nothing of the queue that is well. Every server tells the same in its metrics.
+async fn a_queue_in_which_everything_fails_is_named_with_its_error(site: Site) {
+    for n in 0..FEWEST {
+        site.submit(&json!({"kind": "send", "queue": "mail", "max_attempts": 1})).await;
+        site.submit(&json!({"kind": "crop", "queue": "video"})).await;
+        let lease = site.claim("mail").await;
+        site.report(&lease, "fail", &json!({"error": "no such host"})).await;
+        let lease = site.claim("video").await;
+        site.report(&lease, "complete", &json!({"result": n})).await;
+    }
+    // What failed is read every few seconds, however often somebody asks.
+    let bad = |stats: &StatsBody| stats.verdict.as_ref().is_some_and(|verdict| verdict.severity == "bad");
+    let stats: StatsBody = tokio::time::timeout(PATIENCE, async {
+        loop {
+            let stats: StatsBody = site.read("/v1/stats").await;
+            if bad(&stats) {
+                return stats;
+            }
+        }
+    })
+    .await
+    .expect("the verdict names it");
+    let findings = stats.verdict.unwrap().findings;
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].queue, Some("mail".parse().unwrap()));
+    let text = &findings[0].text;
+    assert!(text.starts_with("mail fails every attempt (10 of 10), for "), "{text}");
+    assert!(text.ends_with(": no such host"), "{text}");
+    let metrics = site.get("/metrics").send().await.unwrap().text().await.unwrap();
+    assert!(metrics.contains("ganger_findings{severity=\"bad\"} 1"), "{metrics}");
+}
+
 on_every_store! {
+    a_queue_in_which_everything_fails_is_named_with_its_error,
     the_timeline_counts_what_happened_and_nothing_twice,
     a_timeline_has_a_point_for_every_step_and_a_line_for_every_queue,
 }

@@ -21,6 +21,10 @@ const RULES = [
   "A queue stands still: the same, and nothing of it runs; bad after 5 m",
   "A queue waits for free threads, or is catching up: worth a look",
   "A queue is paused while jobs wait in it: worth a look",
+  "A queue fails every attempt, 10 or more in 10 m: bad; worth a look for an hour after the last one",
+  "A queue has a new error, and 10 jobs died of it: worth a look; bad from 100 on",
+  "A queue fails 10 % of its attempts or more, three times the share of the hour before: worth a look; bad from 50 % on",
+  "10 jobs or more died in 10 m, 1 % of those that ended or more: worth a look; bad from 10 % on",
   "The store refuses to write: bad",
 ];
 

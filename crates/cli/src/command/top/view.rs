@@ -27,7 +27,7 @@ const LEAST: (u16, u16) = (40, 8);
 /// Header, tabs and titles.
 const ABOVE: u16 = 3;
 /// The line of keys.
-const BELOW: u16 = 1;
+const KEYS: u16 = 1;
 /// What is known of the chosen row.
 const DETAIL: u16 = 4;
 /// The detail is left out of screens that are lower.
@@ -45,17 +45,20 @@ pub(super) fn draw(model: &Model, frame: &mut Frame<'_>) {
     put(buffer, area, 0, header::header(model, area.width.into()));
     put(buffer, area, 1, header::tabs(model, area.width.into()));
     if model.mode == Mode::Help {
-        lines(buffer, area, 2, area.height - BELOW, help::lines(model));
+        lines(buffer, area, 2, area.height - below(model), help::lines(model));
     } else if model.opened.is_some() {
         let all = sheet::lines(model, area.width.into());
         let scroll = model.opened.as_ref().map_or(0, |opened| opened.scroll);
-        lines(buffer, area, 2, area.height - BELOW, all.into_iter().skip(scroll).collect());
+        lines(buffer, area, 2, area.height - below(model), all.into_iter().skip(scroll).collect());
     } else {
         table(model, buffer, area);
         if detail_height(model) > 0 {
-            let first = area.height - BELOW - DETAIL;
+            let first = area.height - below(model) - DETAIL;
             lines(buffer, area, first, first + DETAIL, detail::lines(model, area.width.into()));
         }
+    }
+    if let Some(line) = header::verdict(model, area.width.into()).filter(|_| below(model) > KEYS) {
+        put(buffer, area, area.height - below(model), line);
     }
     put(buffer, area, area.height - 1, footer::footer(model, area.width.into()));
     if !model.theme.glyphs {
@@ -73,13 +76,20 @@ fn plain(buffer: &mut Buffer) {
 
 /// Rows of a table that the screen has room for.
 pub(super) fn rows_visible(model: &Model) -> usize {
-    model.size.1.saturating_sub(ABOVE + BELOW + detail_height(model)).max(1).into()
+    model.size.1.saturating_sub(ABOVE + below(model) + detail_height(model)).max(1).into()
 }
 
 /// How far an opened job can be scrolled.
 pub(super) fn scroll_most(model: &Model) -> usize {
-    let room = usize::from(model.size.1.saturating_sub(2 + BELOW));
+    let room = usize::from(model.size.1.saturating_sub(2 + below(model)));
     sheet::lines(model, model.size.0.into()).len().saturating_sub(room)
+}
+
+/// The line of keys and, where there is room and something is wrong, what that is.
+fn below(model: &Model) -> u16 {
+    let wrong = model.data.stats.as_ref().and_then(|stats| stats.verdict.as_ref());
+    let told = wrong.is_some_and(|verdict| verdict.severity != "ok") && model.size.1 >= DETAIL_FROM;
+    KEYS + u16::from(told)
 }
 
 fn detail_height(model: &Model) -> u16 {
@@ -106,7 +116,7 @@ fn table(model: &Model, buffer: &mut Buffer, area: Rect) {
     put(buffer, area, 2, Line::styled(titles, theme.style(Tone::Strong)));
     if grid.rows.is_empty() {
         let empty = empty(model);
-        lines(buffer, area, ABOVE + 1, area.height - BELOW, wrapped(&empty, width, model));
+        lines(buffer, area, ABOVE + 1, area.height - below(model), wrapped(&empty, width, model));
         return;
     }
     // What is no longer so is not shown as if it were.

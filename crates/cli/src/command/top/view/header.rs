@@ -85,6 +85,19 @@ pub(super) fn tabs(model: &Model, width: usize) -> Line<'static> {
     Line::from(spans)
 }
 
+/// What is wrong, if anything is.
+pub(super) fn verdict(model: &Model, width: usize) -> Option<Line<'static>> {
+    let verdict = model.data.stats.as_ref()?.verdict.as_ref()?;
+    let tone = match verdict.severity.as_str() {
+        "ok" => return None,
+        "bad" => Tone::Bad,
+        _ => Tone::Watch,
+    };
+    let text = format!(" {} {}", model.theme.either("▲", "!"), verdict.text);
+    let text = if text.width() > width { fit(&text, width, true, model.theme) } else { text };
+    Some(Line::styled(text, model.theme.style(if model.is_live() { tone } else { Tone::Dim })))
+}
+
 /// Where the server is.
 fn place(model: &Model) -> String {
     model.address.trim_start_matches("http://").trim_end_matches('/').to_owned()

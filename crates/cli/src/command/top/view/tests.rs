@@ -5,6 +5,8 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::Color;
 
+use ganger_server::api::VerdictBody;
+
 use super::draw;
 use crate::command::top::fetch::Fetch;
 use crate::command::top::fixture::{at, denied, model, press};
@@ -40,6 +42,23 @@ fn eighty_by_twenty_four_has_everything_that_matters() {
     assert!(screen[4].contains("media") && screen[4].contains("‖ paused"), "{}", screen[4]);
     assert!(screen[19].starts_with("── mail ─"), "{}", screen[19]);
     assert!(screen[23].contains("P pause/resume"), "{}", screen[23]);
+}
+
+#[test]
+fn what_is_wrong_is_told_above_the_keys() {
+    let mut model = model(80, 24);
+    let well = screen(&model);
+    let mut stats = model.data.stats.clone().unwrap_or_default();
+    let text = "mail fails every attempt (50 of 50), for 35 m 0 s: no such host".to_owned();
+    stats.verdict = Some(VerdictBody { severity: "bad".into(), text: text.clone(), findings: Vec::new() });
+    model.data.stats = Some(stats);
+    let told = screen(&model);
+    assert!(told[22].contains(&text), "{}", told[22]);
+    assert_eq!(told[23], well[23]);
+    assert!(told[18].starts_with("── mail ─"), "{}", told[18]);
+    // On a small screen the rows matter more.
+    model.size = (80, 12);
+    assert!(!screen(&model).join("\n").contains("no such host"));
 }
 
 #[test]
