@@ -1438,7 +1438,8 @@ export interface paths {
         };
         /**
          * Follow live events
-         * @description Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed. `event: operation` is a bulk
+         * @description Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed. `event: open` says that everything from now on
+         *     is told; its id is where to resume before anything has happened. `event: operation` is a bulk
          *     operation that began, is over or is further, and `event: counts` the counts of states with how things are in one sentence, each at most
          *     twice a second; these two have no id and are not told again. `event: slow` says that the server is busy and tells counts only every
          *     `interval_ms`; 0 is as usual. The stream ends when its token is revoked or expires. Whoever is confined to some queues hears of

@@ -40,7 +40,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Follow live events
 ///
-/// Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed. `event: operation` is a bulk
+/// Server-Sent Events. `Last-Event-ID` resumes; `event: gap` says that some were missed. `event: open` says that everything from now on
+/// is told; its id is where to resume before anything has happened. `event: operation` is a bulk
 /// operation that began, is over or is further, and `event: counts` the counts of states with how things are in one sentence, each at most
 /// twice a second; these two have no id and are not told again. `event: slow` says that the server is busy and tells counts only every
 /// `interval_ms`; 0 is as usual. The stream ends when its token is revoked or expires. Whoever is confined to some queues hears of
@@ -198,6 +199,8 @@ struct Client {
     hub: Hub,
     subscription: Subscription,
     missed: std::vec::IntoIter<Told>,
+    /// Where the stream begins, until that is told.
+    at: Option<EventId>,
     hearing: Hearing,
 }
 
@@ -207,7 +210,8 @@ fn frames(
     hearing: Hearing,
 ) -> impl Stream<Item = Result<Frame, Infallible>> {
     let missed = std::mem::take(&mut subscription.missed).into_iter();
-    unfold(Client { hub, subscription, missed, hearing }, |mut client| async move {
+    let at = Some(subscription.at);
+    unfold(Client { hub, subscription, missed, at, hearing }, |mut client| async move {
         let frame = client.next().await?;
         Some((Ok(frame), client))
     })
@@ -223,6 +227,9 @@ impl Client {
             if self.hearing.wants(told.event()) {
                 return frame(&told);
             }
+        }
+        if let Some(at) = self.at.take() {
+            return Some(Frame::default().id(at.to_string()).event("open").data("{}"));
         }
         loop {
             let subscription = &mut self.subscription;

@@ -86,6 +86,8 @@ pub(super) struct Subscription {
     pub(super) gap: bool,
     /// Events since the client's last one.
     pub(super) missed: Vec<Told>,
+    /// The last event before those of `live`.
+    pub(super) at: EventId,
     /// Events from now on.
     pub(super) live: broadcast::Receiver<Live>,
     /// The counts, as JSON, whenever they changed.
@@ -266,7 +268,8 @@ impl Hub {
             pace.mark_changed();
         }
         let stopping = self.0.stopping.clone();
-        Some(Subscription { gap, missed, live, counts, pace, stopping, seat })
+        let at = EventId { epoch: ring.epoch, number: ring.last };
+        Some(Subscription { gap, missed, at, live, counts, pace, stopping, seat })
     }
 
     /// So many follow.
@@ -386,6 +389,10 @@ mod tests {
         assert_eq!((back.gap, numbers(&back.missed)), (false, vec![4, 5]));
         let fresh = hub.subscribe(None).unwrap();
         assert_eq!((fresh.gap, fresh.missed.len()), (false, 0));
+        // A client that has heard nothing yet can come back to where it began.
+        hub.tell(event(6));
+        let back = hub.subscribe(Some(fresh.at)).unwrap();
+        assert_eq!((back.gap, numbers(&back.missed)), (false, vec![6]));
     }
 
     #[test]
