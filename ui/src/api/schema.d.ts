@@ -7620,6 +7620,8 @@ export interface components {
             action: string;
             /** @description It is for all jobs. */
             all?: boolean;
+            /** @description Who asked for it, if that is known: `user:…`, `token:…`, `anyone`. */
+            by?: string | null;
             /**
              * Format: date-time
              * @description When it was asked for. Jobs that came, or ended, later are left alone.
@@ -7667,6 +7669,11 @@ export interface components {
             };
             /** @description running, done or cancelled. */
             state: string;
+            /**
+             * Format: int64
+             * @description How many jobs it was for when it was asked for; not there if they are too many to be counted.
+             */
+            total?: number | null;
         };
         /** @description A bulk operation as it is asked for: exactly one of `filter`, `ids` and `all`. */
         OperationRequest: {

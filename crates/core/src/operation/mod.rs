@@ -162,6 +162,12 @@ pub struct Operation {
     /// Whether whoever asked for it may have commands run.
     #[serde(default)]
     pub exec_allowed: bool,
+    /// Who asked for it. Not known of one that an older server began.
+    #[serde(default)]
+    pub by: Option<String>,
+    /// How many jobs it was for when it was asked for, if they could be counted.
+    #[serde(default)]
+    pub total: Option<u64>,
     /// When it was asked for: the boundary.
     pub created_at: Wall,
     /// What tells one request from another under the same idempotency key.
@@ -207,6 +213,8 @@ impl Operation {
             rate,
             reason: None,
             exec_allowed: false,
+            by: None,
+            total: None,
             created_at,
             fingerprint: String::new(),
             state: OperationState::Running,

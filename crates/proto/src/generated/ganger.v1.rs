@@ -5880,6 +5880,12 @@ pub struct Operation {
     /// The same by reason: live, final, changed, gone, unique_key_held.
     #[prost(map = "string, uint64", tag = "14")]
     pub skipped_by: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
+    /// Who asked for it, if that is known: `user:…`, `token:…`, `anyone`.
+    #[prost(string, tag = "15")]
+    pub by: ::prost::alloc::string::String,
+    /// How many jobs it was for when it was asked for; not there if they are too many to be counted.
+    #[prost(uint64, optional, tag = "16")]
+    pub total: ::core::option::Option<u64>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct OperationPreview {

@@ -64,6 +64,12 @@ pub struct OperationBody {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Who asked for it, if that is known: `user:…`, `token:…`, `anyone`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// How many jobs it was for when it was asked for; not there if they are too many to be counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
     /// When it was asked for. Jobs that came, or ended, later are left alone.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Wall,
@@ -98,6 +104,8 @@ impl From<Operation> for OperationBody {
             all,
             rate: operation.rate,
             reason: operation.reason,
+            by: operation.by,
+            total: operation.total,
             created_at: operation.created_at,
             finished_at: operation.finished_at,
             examined: operation.examined,

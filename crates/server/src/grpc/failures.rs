@@ -11,7 +11,7 @@ use tonic::{Request, Response, Status};
 use super::exec_allowed;
 use super::intake::{self, Key};
 use super::operations::{begun, rate};
-use super::read::{self, duration, given, named, named_if};
+use super::read::{self, asking, duration, given, named, named_if};
 use crate::http::ExecToken;
 use crate::http::problem::{Code, Problem};
 use crate::service::{FAILURES_WINDOW, NO_WINDOW, NewOperation, Recent, Service, ServiceError};
@@ -81,6 +81,7 @@ impl FailuresDoor {
         request: Request<v1::FailureRequest>,
     ) -> Result<Response<v1::StartOperationResponse>, Status> {
         let exec = exec_allowed(self.1.as_ref(), request.metadata());
+        let asking = asking(&request)?;
         let key = Key::of(&request.get_ref().idempotency_key, request.metadata());
         let wire = request.into_inner();
         let said = (&wire.fingerprint, wire.dry_run, wire.rate, &wire.reason);
@@ -88,7 +89,8 @@ impl FailuresDoor {
         let fingerprint: Fingerprint = named("fingerprint", &wire.fingerprint)?;
         let target = self.0.dead_of_failure(fingerprint).await?;
         let mut new = NewOperation::new(action, target, rate(wire.rate), given(wire.reason))
-            .map_err(ServiceError::from)?;
+            .map_err(ServiceError::from)?
+            .asked_by(&asking.0.who);
         new.exec_allowed = exec;
         Ok(Response::new(begun(self.0.begin_operation(new.keyed(key), wire.dry_run).await?)))
     }

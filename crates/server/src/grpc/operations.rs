@@ -41,7 +41,7 @@ impl Operations for OperationsDoor {
         let fingerprint = intake::fingerprint("Operations/Start", &said)?;
         let key = intake::keyed(key, fingerprint, self.0.clock().now().wall)?;
         let dry_run = wire.dry_run;
-        let mut new = wanted(wire)?.keyed(key);
+        let mut new = wanted(wire)?.asked_by(&asking.0.who).keyed(key);
         new.exec_allowed = exec;
         asking.may_begin(&new)?;
         Ok(Response::new(begun(self.0.begin_operation(new, dry_run).await?)))
@@ -122,6 +122,8 @@ fn shown(operation: Operation) -> v1::Operation {
         all,
         rate: operation.rate,
         reason: operation.reason.unwrap_or_default(),
+        by: operation.by.unwrap_or_default(),
+        total: operation.total,
         created_at: Some(moment_to_wire(operation.created_at)),
         finished_at: operation.finished_at.map(moment_to_wire),
         examined: operation.examined,

@@ -1,7 +1,7 @@
 //! Groups of failures: list, get, and the verbs replay and discard on the dead jobs of a group.
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::{FromRequestParts as _, Request, State};
 use axum::response::{IntoResponse as _, Response};
 use ganger_core::fingerprint::Fingerprint;
 use ganger_core::limits;
@@ -17,6 +17,7 @@ use super::operations::{Wanted, begin, manner};
 use super::problem::{Code, Problem};
 use super::request::{self, Answer, Params, SMALL_BODY, Segment, Verbs};
 use crate::api::{FailureBody, FailuresBody, GroupRequest, OperationBody, PreviewBody, ProblemBody};
+use crate::auth::Asking;
 use crate::service::{FAILURES_WINDOW, NO_WINDOW, NewOperation, ServiceError};
 
 /// What can be done with a group.
@@ -110,6 +111,9 @@ async fn discard(app: &App, group: &str, params: &Params, request: Request) -> A
 async fn operate(app: &App, action: Action, group: &str, params: &Params, request: Request) -> Answer {
     params.only(&[])?;
     let fingerprint = fingerprint(group)?;
+    let (mut parts, body) = request.into_parts();
+    let asking = Asking::from_request_parts(&mut parts, &()).await?;
+    let request = Request::from_parts(parts, body);
     let (headers, route) = (request.headers().clone(), format!("POST {}", request.uri().path()));
     let bytes = request::body(request, SMALL_BODY).await?;
     let text = fields::text(&bytes)?;
@@ -119,7 +123,7 @@ async fn operate(app: &App, action: Action, group: &str, params: &Params, reques
     object.finish().map_err(Problem::fields)?;
     let target = app.service.dead_of_failure(fingerprint).await?;
     let new = NewOperation::new(action, target, rate, reason).map_err(ServiceError::from)?;
-    begin(app, Wanted { new, dry_run }, &headers, &route, &bytes).await
+    begin(app, &asking, Wanted { new, dry_run }, &headers, &route, &bytes).await
 }
 
 fn fingerprint(text: &str) -> Result<Fingerprint, Problem> {

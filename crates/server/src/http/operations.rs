@@ -63,7 +63,7 @@ async fn start(State(app): State<App>, asking: Asking, params: Params, request: 
     let bytes = request::body(request, SMALL_BODY).await?;
     let wanted = read(fields::text(&bytes)?)?;
     asking.may_begin(&wanted.new)?;
-    begin(&app, wanted, &headers, "POST /v1/operations", &bytes).await
+    begin(&app, &asking, wanted, &headers, "POST /v1/operations", &bytes).await
 }
 
 /// Get a bulk operation
@@ -113,13 +113,14 @@ pub(super) struct Wanted {
 /// Begins an operation, or tells what it would do. The key of the request, if it has one, names the operation.
 pub(super) async fn begin(
     app: &App,
+    asking: &Asking,
     wanted: Wanted,
     headers: &HeaderMap,
     route: &str,
     bytes: &[u8],
 ) -> Answer {
     let key = request::idempotency(headers, app.now().wall, route, bytes)?;
-    let mut new = wanted.new.keyed(key);
+    let mut new = wanted.new.asked_by(&asking.0.who).keyed(key);
     new.exec_allowed = exec_token::allows(app.options.exec_token.as_ref(), headers);
     let started = match app.service.begin_operation(new, wanted.dry_run).await? {
         Begun::Preview(preview) => return Ok(Json(PreviewBody::from(preview)).into_response()),

@@ -105,7 +105,7 @@ codes! {
         "GET /v1/whoami tells what this caller may do; an administrator can give a token or user another role.";
     /// A job must not run a command for just anyone.
     ExecNotAllowed "exec_not_allowed" FORBIDDEN false "Jobs of kind exec are not allowed here"
-        "`ganger run` sends the token by itself; others send the content of the token file, which `ganger dev` names at its start, as X-Ganger-Exec-Token.";
+        "Name the data directory of the server: `ganger run --data DIR -- COMMAND`, as the first lines of `ganger dev` show. Other clients send the content of DIR/exec-token as X-Ganger-Exec-Token. `ganger server` runs no commands.";
     /// A web page of another site asked.
     OriginNotAllowed "origin_not_allowed" FORBIDDEN false "Requests from other web pages are refused"
         "Use the API from a program, or from a page that this server serves.";

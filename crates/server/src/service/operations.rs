@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use ganger_core::access::Who;
 use ganger_core::change::Idempotency;
 use ganger_core::filter::Filter;
 use ganger_core::job::{SpecError, State};
@@ -35,6 +36,8 @@ pub struct NewOperation {
     pub reason: Option<String>,
     /// Whether whoever asks for it may have commands run.
     pub exec_allowed: bool,
+    /// Who asks for it.
+    pub by: Option<String>,
     /// Names it, if its client gave a key: the same one again is the same operation.
     pub id: Option<OperationId>,
     /// What tells one request from another under the same key.
@@ -72,8 +75,14 @@ impl NewOperation {
             let most = limits::REMARK_BYTES;
             return Err(SpecError::new("reason", format!("is longer than {most} bytes")));
         }
-        let (id, fingerprint) = (None, String::new());
-        Ok(NewOperation { action, target, rate, reason, exec_allowed: false, id, fingerprint })
+        let (by, id, fingerprint) = (None, None, String::new());
+        Ok(NewOperation { action, target, rate, reason, exec_allowed: false, by, id, fingerprint })
+    }
+
+    /// Somebody asks for it.
+    #[must_use]
+    pub fn asked_by(self, who: &Who) -> NewOperation {
+        NewOperation { by: Some(who.to_string()), ..self }
     }
 
     /// The key of its request, if there is one, names the operation.
@@ -184,7 +193,10 @@ impl Service {
         // The newest come first.
         let over = all.iter().filter(|operation| operation.is_over());
         let forget: Vec<OperationId> = over.skip(limits::OPERATIONS_KEPT - 1).map(|o| o.id).collect();
-        let operation = self.operation_of(new);
+        let mut operation = self.operation_of(new);
+        // How much there is to do is worth knowing, and not worth failing for.
+        let preview = self.preview_of(&operation).await.ok();
+        operation.total = preview.filter(|seen| seen.survey.complete).map(|seen| seen.matched + seen.skipped);
         match self.0.operations.add(self, operation.clone(), &forget).await? {
             Some(same) => again(same, &operation.fingerprint),
             None => Ok(Started { operation, replayed: false }),
@@ -196,20 +208,23 @@ impl Service {
     /// # Errors
     /// The store cannot be read.
     pub async fn preview_operation(&self, new: NewOperation) -> Answer<Preview> {
-        let operation = self.operation_of(new);
+        self.preview_of(&self.operation_of(new)).await
+    }
+
+    async fn preview_of(&self, operation: &Operation) -> Answer<Preview> {
         let mut preview = Preview::default();
         if let Target::Ids(ids) = &operation.target {
             let jobs = self.jobs_by_id(ids).await?;
             let states = operation.action.states();
-            let meant = |job: &&StoredJob| states.contains(&job.state) && !is_left_alone(&operation, job);
+            let meant = |job: &&StoredJob| states.contains(&job.state) && !is_left_alone(operation, job);
             jobs.iter().filter(meant).for_each(|job| preview.count(job));
             preview.skipped = ids.len() as u64 - preview.matched;
             preview.survey = Survey { examined: ids.len(), complete: true };
             return Ok(preview);
         }
-        let Some(query) = operations::query(&operation, None, 0) else { return Ok(preview) };
+        let Some(query) = operations::query(operation, None, 0) else { return Ok(preview) };
         let (mut counted, mut left_alone) = (std::mem::take(&mut preview), 0);
-        let count = |job: &StoredJob| match is_left_alone(&operation, job) {
+        let count = |job: &StoredJob| match is_left_alone(operation, job) {
             true => left_alone += 1,
             false => counted.count(job),
         };
@@ -269,6 +284,7 @@ impl Service {
         let mut operation = Operation::new(id, new.action, target, new.rate, now);
         operation.reason = new.reason;
         operation.exec_allowed = new.exec_allowed;
+        operation.by = new.by;
         operation.fingerprint = new.fingerprint;
         operation
     }

@@ -27,6 +27,7 @@ fn all_of(action: Action, rate: u32) -> NewOperation {
         rate,
         reason: None,
         exec_allowed: false,
+        by: None,
         id: None,
         fingerprint: String::new(),
     }

@@ -203,7 +203,24 @@ async fn a_group_of_failures_is_replayed_or_discarded_as_one(site: Site) {
     assert_eq!(none.status(), StatusCode::NOT_FOUND);
 }
 
+async fn an_operation_knows_how_many_jobs_it_is_for_and_who_asked(site: Site) {
+    let _: Value = site.told("/v1/queues/mail:pause", &json!({})).await;
+    for _ in 0..3 {
+        site.submit(&json!({"kind": "send", "queue": "mail"})).await;
+    }
+    let begun: OperationBody =
+        site.told("/v1/operations", &json!({"action": "cancel", "filter": "queue:mail", "rate": 1})).await;
+    assert_eq!((begun.total, begun.by.as_deref()), (Some(3), Some("anyone")));
+    // Those that are named and cannot be cancelled are skipped: they count.
+    let gone = ganger_core::JobId::new(1, [7; 10]).to_string();
+    let begun: OperationBody = site.told("/v1/operations", &json!({"action": "cancel", "ids": [gone]})).await;
+    assert_eq!(begun.total, Some(1));
+    let listed: OperationsBody = site.read("/v1/operations").await;
+    assert!(listed.items.iter().all(|operation| operation.by.as_deref() == Some("anyone")), "{listed:?}");
+}
+
 on_every_store! {
+    an_operation_knows_how_many_jobs_it_is_for_and_who_asked,
     a_dry_run_tells_what_would_be_done_and_does_nothing,
     a_filter_is_replayed_whole_and_nothing_else,
     jobs_that_come_or_die_later_are_left_alone,

@@ -62,7 +62,7 @@ class StartOperationResponse(_message.Message):
     def __init__(self, operation: _Optional[_Union[Operation, _Mapping]] = ..., preview: _Optional[_Union[OperationPreview, _Mapping]] = ..., replayed: bool = ...) -> None: ...
 
 class Operation(_message.Message):
-    __slots__ = ("id", "action", "state", "filter", "ids", "all", "rate", "reason", "created_at", "finished_at", "examined", "done", "skipped", "skipped_by")
+    __slots__ = ("id", "action", "state", "filter", "ids", "all", "rate", "reason", "created_at", "finished_at", "examined", "done", "skipped", "skipped_by", "by", "total")
     class SkippedByEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -84,6 +84,8 @@ class Operation(_message.Message):
     DONE_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_BY_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
     id: str
     action: str
     state: str
@@ -98,7 +100,9 @@ class Operation(_message.Message):
     done: int
     skipped: int
     skipped_by: _containers.ScalarMap[str, int]
-    def __init__(self, id: _Optional[str] = ..., action: _Optional[str] = ..., state: _Optional[str] = ..., filter: _Optional[str] = ..., ids: _Optional[int] = ..., all: bool = ..., rate: _Optional[int] = ..., reason: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., examined: _Optional[int] = ..., done: _Optional[int] = ..., skipped: _Optional[int] = ..., skipped_by: _Optional[_Mapping[str, int]] = ...) -> None: ...
+    by: str
+    total: int
+    def __init__(self, id: _Optional[str] = ..., action: _Optional[str] = ..., state: _Optional[str] = ..., filter: _Optional[str] = ..., ids: _Optional[int] = ..., all: bool = ..., rate: _Optional[int] = ..., reason: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., examined: _Optional[int] = ..., done: _Optional[int] = ..., skipped: _Optional[int] = ..., skipped_by: _Optional[_Mapping[str, int]] = ..., by: _Optional[str] = ..., total: _Optional[int] = ...) -> None: ...
 
 class OperationPreview(_message.Message):
     __slots__ = ("matched", "skipped", "by_state", "by_kind", "by_queue", "sample", "examined", "complete")
