@@ -165,3 +165,14 @@ test.describe("on a small screen", () => {
     await expect(page.getByText("fail").first()).toBeVisible();
   });
 });
+
+test("Enter in a field does not submit a job; the button and Ctrl+Enter do", async ({ page, ganger, open }) => {
+  await open("submit");
+  await page.getByRole("combobox", { name: "Kind" }).fill("echo");
+  await page.keyboard.press("Enter");
+  await page.getByRole("combobox", { name: "Queue" }).fill("typed");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Control+Enter");
+  await ganger.counts("queue:typed", 1);
+  await ganger.counts("", 1);
+});

@@ -108,8 +108,8 @@ function Progress({ started, onOver, onGone }: { started: Operation; onOver: () 
   }, [isOver, data, action, onOver, onGone]);
   return (
     <div role="status" className="mb-2 flex min-h-9 items-center gap-3 rounded border border-line bg-surface px-3">
-      {DOING[action]}: {formatExact(data.done)} done
-      {data.skipped > 0 ? `, ${formatExact(data.skipped)} left alone` : ""}
+      {DOING[action]}: {formatExact(data.done)} {data.total == null ? "" : `of ${formatExact(Math.max(data.total, data.done + data.skipped))} `}done
+      {data.skipped > 0 ? `, ${formatExact(data.skipped)} skipped` : ""}
       <Link to="/operations/$id" params={{ id: data.id }} className="ml-auto">
         Open the operation
       </Link>

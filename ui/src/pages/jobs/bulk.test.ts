@@ -27,7 +27,7 @@ test("buttons name the number", () => {
   expect(label("delete", 1)).toBe("Delete 1 job");
 });
 
-test("what was left alone is told with its reason", () => {
-  expect(skippedText(3, { final: 2, gone: 1 })).toBe("3 left alone: 2 ended already, 1 not there any more");
+test("what was skipped is told with its reason", () => {
+  expect(skippedText(3, { final: 2, gone: 1 })).toBe("3 skipped: 2 ended already, 1 not there any more");
   expect(skippedText(0, {})).toBe("");
 });

@@ -59,9 +59,9 @@ const WHY: Record<string, string> = {
   exec_not_allowed: "commands, which need the exec token",
 };
 
-/** "3 were left alone: 2 ended already, 1 not there any more". Nothing, if none was. */
+/** "3 skipped: 2 ended already, 1 not there any more". Nothing, if none was. */
 export function skippedText(skipped: number, by: Record<string, number>): string {
   if (skipped === 0) return "";
   const parts = Object.entries(by).map(([reason, count]) => `${formatExact(count)} ${WHY[reason] ?? reason.replaceAll("_", " ")}`);
-  return `${formatExact(skipped)} left alone${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
+  return `${formatExact(skipped)} skipped${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
 }

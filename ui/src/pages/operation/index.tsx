@@ -1,4 +1,4 @@
-/** One bulk operation: how far it is, what it left alone and why. */
+/** One bulk operation: how far it is, what it skipped and why. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { CircleStop } from "lucide-react";
@@ -6,11 +6,11 @@ import { useState } from "react";
 import { api } from "@/api/client";
 import { operation, useMay } from "@/api/queries";
 import type { Operation as OperationData } from "@/api/types";
-import { Button, ConfirmDialog, Elapsed, Facts, formatCount, Num, PageHeader, Panel, Rate, Time, toast, useNow } from "@/design";
+import { Button, ConfirmDialog, Duration, Elapsed, Facts, formatCount, formatDuration, formatExact, Num, PageHeader, Panel, Rate, Time, toast, useNow } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { Loaded } from "@/pages/data";
 import { Mark, Meter } from "@/pages/glyphs";
-import { paceOf, skippedInWords, targetOf, toneOf } from "@/pages/operations/progress";
+import { leftMs, paceOf, skippedInWords, targetOf, titleOf, toneOf, touchedOf } from "@/pages/operations/progress";
 
 const route = getRouteApi("/operations/$id");
 
@@ -18,7 +18,7 @@ export default function Operation() {
   const { id } = route.useParams();
   const query = useQuery(operation(id));
   useLiveQueries(["operation"], [["operations", id]]);
-  const title = query.data ? `${query.data.action.charAt(0).toUpperCase()}${query.data.action.slice(1)} ${targetOf(query.data)}` : "Operation";
+  const title = query.data ? titleOf(query.data) : "Operation";
   return (
     <>
       <PageHeader title={title} actions={query.data ? <Stop operation={query.data} /> : null}>
@@ -32,18 +32,25 @@ export default function Operation() {
 function Content({ operation: data }: { operation: OperationData }) {
   const now = useNow();
   const skipped = skippedInWords(data);
-  const touched = data.done + data.skipped;
+  const touched = touchedOf(data);
+  const left = leftMs(data, now);
+  // What was counted at the start is at least what was touched since.
+  const total = data.total == null ? undefined : Math.max(data.total, touched);
   return (
     <div className="grid grid-cols-2 items-start gap-4 max-md:grid-cols-1">
       <Panel title="Progress" aside={<Mark tone={toneOf(data)}>{data.state}</Mark>}>
         <div className="flex flex-col gap-3 p-3">
           <div className="text-28 font-semibold">
-            <Num value={data.done} /> <span className="text-13 font-normal text-muted">{data.done === 1 ? "job" : "jobs"} done</span>
+            <Num value={touched} />{" "}
+            <span className="text-13 font-normal text-muted">
+              {total === undefined ? (touched === 1 ? "job" : "jobs") : `of ${formatExact(total)} jobs`}
+              {left === undefined ? "" : `, about ${formatDuration(left)} left`}
+            </span>
           </div>
-          {touched > 0 ? <Meter value={data.done} of={touched} label={`${formatCount(data.done)} of ${formatCount(touched)} jobs were done, the rest were left alone`} fill="bg-succeeded" /> : null}
-          <ul className="text-muted">
-            {skipped.length === 0 ? <li>No job was left alone.</li> : skipped.map((line) => <li key={line}>{line}</li>)}
-          </ul>
+          {total === undefined ? <p className="text-12 text-muted">There were too many jobs to count them beforehand.</p> : <Meter value={touched} of={total} label={`${formatExact(touched)} of ${formatExact(total)} jobs`} fill="bg-succeeded" />}
+          <p className="text-muted">
+            {formatExact(data.done)} done, {formatExact(data.skipped)} skipped{skipped.length > 0 ? `: ${skipped.join(", ")}` : ""}
+          </p>
         </div>
       </Panel>
       <Panel title="Operation" aside={data.filter ? <Link to="/jobs" search={{ q: data.filter }}>List the jobs</Link> : null}>
@@ -52,11 +59,12 @@ function Content({ operation: data }: { operation: OperationData }) {
             ["Action", data.action],
             ["Jobs", <code key="jobs" className="text-12">{targetOf(data)}</code>],
             ["Reason", data.reason ?? "—"],
-            ["At most", <Rate key="rate" perSecond={data.rate} />],
-            ["So far", <Rate key="pace" perSecond={paceOf(data, now)} />],
+            ["Started by", data.by ?? "—"],
+            ["Max jobs/s", <Rate key="rate" perSecond={data.rate} />],
+            ["Jobs/s so far", <Rate key="pace" perSecond={paceOf(data, now)} />],
             ["Rows examined", <Num key="examined" value={data.examined} unit="rows" />],
-            ["Begun", <Time key="begun" at={data.created_at} />],
-            ["Over", data.finished_at ? <Time key="over" at={data.finished_at} /> : <span key="over">runs for <Elapsed since={data.created_at} /></span>],
+            ["Started", <Time key="begun" at={data.created_at} />],
+            ["Duration", data.finished_at ? <Duration key="took" ms={Date.parse(data.finished_at) - Date.parse(data.created_at)} /> : <Elapsed key="took" since={data.created_at} />],
           ]}
         />
       </Panel>
@@ -79,7 +87,7 @@ function Stop({ operation: data }: { operation: OperationData }) {
         onClose={() => setAsked(undefined)}
         ask={{
           title: () => "Cancel this operation",
-          body: (target) => `What it has done stays done: ${formatCount(target.done)} jobs when this was opened. The rest are left alone.`,
+          body: (target) => `What it has done stays done: ${formatCount(target.done)} jobs when this was opened. The rest are not touched.`,
           action: () => "Cancel operation",
           danger: true,
           cli: (target) => `ganger operation cancel ${target.id}`,

@@ -3,24 +3,25 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { operations, useMay } from "@/api/queries";
 import type { Operation } from "@/api/types";
-import { CliLine, type Column, EmptyState, Num, PageHeader, Tabs, Time, VirtualTable } from "@/design";
+import { CliLine, type Column, EmptyState, formatExact, Num, PageHeader, Tabs, Time, VirtualTable } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { Loaded } from "@/pages/data";
-import { Mark } from "@/pages/glyphs";
+import { Mark, Meter } from "@/pages/glyphs";
 import { Audit } from "./Audit";
-import { targetOf, toneOf } from "./progress";
+import { targetOf, titleOf, toneOf, touchedOf } from "./progress";
 
 const route = getRouteApi("/operations");
 
 const columns: readonly Column<Operation>[] = [
-  { id: "action", header: "Action", width: "90px", cell: (row) => <Link to="/operations/$id" params={{ id: row.id }} aria-label={`${row.action} ${targetOf(row)}`}>{row.action}</Link> },
+  { id: "action", header: "Operation", width: "minmax(120px,1fr)", cell: (row) => <Link to="/operations/$id" params={{ id: row.id }}>{titleOf(row)}</Link> },
   { id: "state", header: "State", width: "110px", cell: (row) => <Mark tone={toneOf(row)}>{row.state}</Mark> },
-  { id: "filter", header: "Jobs", width: "minmax(160px,2fr)", cell: (row) => <code className="text-12">{targetOf(row)}</code> },
+  { id: "filter", header: "Which jobs", width: "minmax(160px,2fr)", cell: (row) => <code className="text-12">{targetOf(row)}</code> },
+  { id: "progress", header: "Progress", width: "90px", notOnCard: true, cell: (row) => (row.total == null ? "—" : <Meter value={touchedOf(row)} of={Math.max(row.total, touchedOf(row))} label={`${formatExact(touchedOf(row))} of ${formatExact(row.total)} jobs`} fill="bg-succeeded" />) },
   { id: "done", header: "Done", width: "80px", align: "right", cell: (row) => <Num value={row.done} unit="jobs" /> },
   { id: "skipped", header: "Skipped", width: "80px", align: "right", notOnCard: true, cell: (row) => <Num value={row.skipped} unit="jobs" /> },
-  { id: "examined", header: "Examined", width: "80px", align: "right", notOnCard: true, cell: (row) => <Num value={row.examined} unit="rows" /> },
+  { id: "by", header: "Started by", width: "minmax(80px,0.6fr)", notOnCard: true, cell: (row) => row.by ?? "—" },
   { id: "reason", header: "Reason", width: "minmax(100px,1fr)", notOnCard: true, cell: (row) => <span className="text-muted">{row.reason ?? "—"}</span> },
-  { id: "created", header: "Begun", width: "140px", time: true, notOnCard: true, cell: (row) => <Time at={row.created_at} /> },
+  { id: "created", header: "Started", width: "140px", time: true, notOnCard: true, cell: (row) => <Time at={row.created_at} /> },
 ];
 
 export default function Operations() {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Operation } from "@/api/types";
-import { paceOf, skippedInWords, targetOf } from "./progress";
+import { leftMs, paceOf, skippedInWords, targetOf, titleOf } from "./progress";
 
 const operation = (more: Partial<Operation> = {}) => ({ created_at: "2026-11-16T10:00:00Z", done: 30, skipped: 0, skipped_by: {}, state: "running", ...more }) as Operation;
 
@@ -10,7 +10,19 @@ it("says what an operation is for", () => {
   expect(targetOf(operation({ ids: 1 }))).toBe("1 job by id");
 });
 
-it("says why jobs were left alone, the most common first", () => {
+it("is called by how many jobs it is for, or by its filter", () => {
+  expect(titleOf(operation({ action: "replay", filter: "state:dead", total: 12 }))).toBe("Replay: 12 jobs");
+  expect(titleOf(operation({ action: "cancel", filter: "queue:mail" }))).toBe("Cancel: queue:mail");
+});
+
+it("says how long it will take at its pace, if it knows how much there is", () => {
+  const now = Date.parse("2026-11-16T10:00:10Z");
+  expect(leftMs(operation({ total: 100, skipped: 20 }), now)).toBe(10_000);
+  expect(leftMs(operation(), now)).toBeUndefined();
+  expect(leftMs(operation({ total: 100, state: "done" }), now)).toBeUndefined();
+});
+
+it("says why jobs were skipped, the most common first", () => {
   expect(skippedInWords(operation({ skipped_by: { gone: 1, final: 3, live: 0, new_reason: 2 } as never }))).toEqual(["3 were over already", "2 new reason", "1 was gone"]);
 });
 

@@ -9,6 +9,24 @@ export function targetOf(operation: Operation): string {
   return `${formatCount(operation.ids ?? 0)} ${operation.ids === 1 ? "job" : "jobs"} by id`;
 }
 
+/** "Replay: 12 jobs", and with its filter where nobody could count them. */
+export function titleOf(operation: Operation): string {
+  const verb = operation.action.charAt(0).toUpperCase() + operation.action.slice(1);
+  const { total } = operation;
+  return `${verb}: ${total == null ? targetOf(operation) : `${formatCount(total)} ${total === 1 ? "job" : "jobs"}`}`;
+}
+
+/** Jobs that it has looked at, done or skipped. */
+export const touchedOf = (operation: Operation): number => operation.done + operation.skipped;
+
+/** How long it will still take at its pace so far; not known without a total or a pace. */
+export function leftMs(operation: Operation, now: number): number | undefined {
+  const took = now - Date.parse(operation.created_at);
+  const touched = touchedOf(operation);
+  if (operation.state !== "running" || operation.total == null || touched === 0 || took < SHORT_MS) return undefined;
+  return Math.max(0, operation.total - touched) * (took / touched);
+}
+
 export function toneOf({ state }: Operation): Tone {
   return state === "running" ? "well" : state === "cancelled" ? "warn" : "plain";
 }
@@ -22,7 +40,7 @@ const REASON: Record<string, string> = {
   exec_not_allowed: "run commands, which needs the exec token",
 };
 
-/** Why jobs were left alone: "3 were over already, 1 was gone" with the most common first. */
+/** Why jobs were skipped: "3 were over already, 1 was gone" with the most common first. */
 export function skippedInWords(operation: Operation): string[] {
   return (Object.entries(operation.skipped_by) as [string, number][])
     .filter(([, count]) => count > 0)

@@ -50,9 +50,13 @@ export function JobForm({ draft, onChange, onSubmit, busy, problem }: Props) {
         submit();
       }}
       onKeyDown={(event) => {
-        if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) {
+        if (event.key !== "Enter") return;
+        if (event.metaKey || event.ctrlKey) {
           event.preventDefault();
           submit();
+        } else if (event.target instanceof HTMLInputElement) {
+          // In a field Enter ends the typing of a name. Only the button, or Ctrl and Enter, submits.
+          event.preventDefault();
         }
       }}
     >
