@@ -1,5 +1,5 @@
 /** Queues, workers and schedules, as somebody looks after them. */
-import { isLive, isLoaded } from "./harness/look";
+import { isLive, isLoaded, rows } from "./harness/look";
 import { expect, test } from "./harness/test";
 
 test("a queue is paused and resumed, and the page says so", async ({ page, ganger, open }) => {
@@ -68,3 +68,33 @@ async function confirmed(page: import("@playwright/test").Page, verb: RegExp): P
   );
   if (asks) await dialog.getByRole("button", { name: verb }).click();
 }
+
+test("queues are sorted by a click, and can be paused from the list at 1280 pixels", async ({ page, ganger, open }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await ganger.post("/v1/queues/few:pause");
+  await ganger.post("/v1/queues/many:pause");
+  await ganger.import([{ kind: "echo", queue: "few" }, ...Array.from({ length: 5 }, () => ({ kind: "echo", queue: "many" }))]);
+  await open("queues");
+  await isLive(page);
+  const names = () => rows(page, "Queues").getByRole("link").allInnerTexts();
+  await page.getByRole("button", { name: "Ready" }).click();
+  await expect.poll(names).toEqual(["many", "few"]);
+  await page.getByRole("button", { name: "Ready" }).click();
+  await expect.poll(names).toEqual(["few", "many"]);
+  await expect(page.getByRole("button", { name: "Resume many" })).toBeInViewport({ ratio: 1 });
+});
+
+test("a queue that nobody has named has no page of its own", async ({ page, open }) => {
+  await open("queues/nope");
+  await expect(page.getByText("There is no queue nope")).toBeVisible();
+});
+
+test("a worker lists what it runs with kind and queue", async ({ page, ganger, open }) => {
+  const { id } = await ganger.post("/v1/jobs", { kind: "sleep", queue: "media", payload: { seconds: 600 } });
+  await ganger.counts("state:running", 1);
+  const { items } = await ganger.get("/v1/workers");
+  await open(`workers/${items.find((worker: { leases: { job: string }[] }) => worker.leases.some((lease) => lease.job === id)).id}`);
+  const row = page.getByRole("listitem").filter({ hasText: "running" });
+  await expect(row).toContainText("sleep");
+  await expect(row.getByRole("link", { name: "media" })).toBeVisible();
+});

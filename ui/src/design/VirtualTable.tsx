@@ -26,6 +26,25 @@ export interface Column<R> {
   notOnCard?: boolean;
   /** On a card it has a line of its own. */
   wholeLine?: boolean;
+  /** What rows are sorted by on a click on the head: the largest first, texts from A on. Unknown values come last. */
+  sortBy?: (row: R) => number | string | null | undefined;
+}
+
+interface Sorting {
+  id: string;
+  backwards: boolean;
+}
+
+/** Rows in the order of a column. Equal ones stay in the order they came in. */
+export function sortRows<R>(rows: readonly R[], columns: readonly Column<R>[], sorting: Sorting | undefined): readonly R[] {
+  const by = columns.find((column) => column.id === sorting?.id)?.sortBy;
+  if (!by || !sorting) return rows;
+  const turn = sorting.backwards ? -1 : 1;
+  return rows.toSorted((a, b) => {
+    const [one, two] = [by(a) ?? undefined, by(b) ?? undefined];
+    if (one === undefined || two === undefined) return Number(one === undefined) - Number(two === undefined);
+    return turn * (typeof one === "string" || typeof two === "string" ? String(one).localeCompare(String(two)) : two - one);
+  });
 }
 
 export interface VirtualTableProps<R> {
@@ -70,7 +89,9 @@ const AT_REST_MS = 120;
 
 export function VirtualTable<R>(props: VirtualTableProps<R>) {
   const { label, rowId, onOpen, openId, selection, onSelectionChange, onEnd, onVisible, footer } = props;
-  const { rows, hold } = useSteady(props.rows, rowId, props.steady ?? false);
+  const [sorting, setSorting] = useState<Sorting>();
+  const ordered = useMemo(() => sortRows(props.rows, props.columns, sorting), [props.rows, props.columns, sorting]);
+  const { rows, hold } = useSteady(ordered, rowId, props.steady ?? false);
   const { density, absoluteTimes, zone } = useSettings();
   const columns = useMemo(() => (absoluteTimes ? props.columns.map((column) => (column.time ? withZone(column, zone) : column)) : props.columns), [props.columns, absoluteTimes, zone]);
   const narrow = useIsNarrow();
@@ -196,6 +217,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
         aria-colcount={columns.length + (selection ? 1 : 0)}
         aria-multiselectable={selection ? true : undefined}
         id={tableId}
+        data-scroll-restoration-id={label}
         className={`min-h-0 overflow-auto border-y border-line ${props.dimmed ? "opacity-60" : ""}`}
         style={{ maxHeight: (MOST_ROWS - 12) * rowHeight }}
         onKeyDown={onKeyDown}
@@ -209,11 +231,22 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
                 <input type="checkbox" tabIndex={-1} className="size-4 accent-accent" aria-label="Select all loaded rows" checked={all} onChange={() => onSelectionChange?.(toggleAll(selection, rows.map(rowId)))} />
               </div>
             ) : null}
-            {columns.map((column) => (
-              <div key={column.id} role="columnheader" className={`truncate ${column.align === "right" ? "text-right" : ""}`}>
-                {column.header}
-              </div>
-            ))}
+            {columns.map((column) => {
+              const sorted = sorting?.id === column.id ? sorting : undefined;
+              const order = !sorted ? "none" : (column.align === "right") === sorted.backwards ? "ascending" : "descending";
+              return (
+                <div key={column.id} role="columnheader" aria-sort={column.sortBy ? order : undefined} className={`truncate ${column.align === "right" ? "text-right" : ""}`}>
+                  {column.sortBy ? (
+                    <button type="button" className="max-w-full truncate font-medium hover:text-text" title="Sort by this column" onClick={() => setSorting(sorted?.backwards ? undefined : { id: column.id, backwards: sorted !== undefined })}>
+                      {column.header}
+                      <span aria-hidden="true">{order === "none" ? "" : order === "ascending" ? " ↑" : " ↓"}</span>
+                    </button>
+                  ) : (
+                    column.header
+                  )}
+                </div>
+              );
+            })}
           </div>
         )}
         <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize(), minWidth }}>

@@ -75,16 +75,16 @@ function useColumns(mayEnqueue: boolean): readonly Column<KindRow>[] {
   const wide = useIsWide();
   return useMemo(() => {
     const all: Column<KindRow>[] = [
-      { id: "kind", header: "Kind", width: "minmax(150px,1fr)", cell: (row) => <Name row={row} /> },
+      { id: "kind", sortBy: (row) => row.kind, header: "Kind", width: "minmax(150px,1fr)", cell: (row) => <Name row={row} /> },
       { id: "queues", header: "Queues", width: "130px", notOnCard: true, cell: (row) => <span title={row.queues.join(", ")}>{row.queues.join(", ") || <span className="text-muted">none</span>}</span> },
-      { id: "live", header: "Live", width: "52px", align: "right", cell: (row) => <Counted value={row.live} unit="live" /> },
-      { id: "dead", header: "Dead", width: "52px", align: "right", notOnCard: true, cell: (row) => <Num value={row.jobs["dead"] ?? 0} unit="dead jobs" /> },
-      { id: "ended", header: "Ended", width: "56px", align: "right", notOnCard: true, cell: (row) => <Num value={row.figures?.ended} unit="jobs ended" /> },
-      { id: "success", header: "Succeeded", width: "76px", align: "right", notOnCard: true, cell: (row) => formatPercent(row.figures?.success) },
-      { id: "p50", header: "Run p50", width: "64px", align: "right", notOnCard: true, cell: (row) => <Duration ms={row.figures?.run?.p50_ms} /> },
-      { id: "p95", header: "Run p95", width: "64px", align: "right", notOnCard: true, cell: (row) => <Duration ms={row.figures?.run?.p95_ms} /> },
+      { id: "live", sortBy: (row) => row.live, header: "Live", width: "52px", align: "right", cell: (row) => <Counted value={row.live} unit="live" /> },
+      { id: "dead", sortBy: (row) => row.jobs["dead"] ?? 0, header: "Dead", width: "52px", align: "right", notOnCard: true, cell: (row) => <Num value={row.jobs["dead"] ?? 0} unit="dead jobs" /> },
+      { id: "ended", sortBy: (row) => row.figures?.ended, header: "Ended", width: "56px", align: "right", notOnCard: true, cell: (row) => <Num value={row.figures?.ended} unit="jobs ended" /> },
+      { id: "success", sortBy: (row) => row.figures?.success, header: "Succeeded", width: "76px", align: "right", notOnCard: true, cell: (row) => formatPercent(row.figures?.success) },
+      { id: "p50", sortBy: (row) => row.figures?.run?.p50_ms, header: "Run p50", width: "64px", align: "right", notOnCard: true, cell: (row) => <Duration ms={row.figures?.run?.p50_ms} /> },
+      { id: "p95", sortBy: (row) => row.figures?.run?.p95_ms, header: "Run p95", width: "64px", align: "right", notOnCard: true, cell: (row) => <Duration ms={row.figures?.run?.p95_ms} /> },
       { id: "volume", header: "Ended over time", width: "112px", notOnCard: true, cell: (row) => (row.figures ? <Sparkline width={104} height={20} values={row.figures.points} label={`Jobs of ${row.kind} that ended over the range`} className="stroke-succeeded" /> : null) },
-      { id: "workers", header: "Workers", width: "58px", align: "right", notOnCard: true, cell: (row) => <Num value={row.workers} unit="workers" /> },
+      { id: "workers", sortBy: (row) => row.workers, header: "Workers", width: "58px", align: "right", notOnCard: true, cell: (row) => <Num value={row.workers} unit="workers" /> },
       { id: "actions", header: <span className="sr-only">Actions</span>, width: "64px", notOnCard: true, cell: (row) => <Actions row={row} mayEnqueue={mayEnqueue} maySet={maySet} /> },
     ];
     return all.filter((column) => wide || !ONLY_WIDE.has(column.id));

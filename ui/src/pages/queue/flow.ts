@@ -5,8 +5,8 @@ import { formatCount, formatDuration, formatRate } from "@/design/format";
 
 type Point = components["schemas"]["PointBody"];
 
-/** How far back rates look, in points of a minute. */
-const RECENT = 5;
+/** How far back rates look. */
+const RECENT_MS = 5 * 60_000;
 
 /** Points that are over: the last one is still being filled, and would look like a fall. */
 export function settled<P extends { at: string }>(points: readonly P[], now: number): readonly P[] {
@@ -28,9 +28,9 @@ export function ratesOf(points: readonly Point[], count: (point: Point) => numbe
   });
 }
 
-/** The mean of the last points that are known. */
-export function recentRate(rates: readonly (number | null)[]): number | undefined {
-  const known = rates.slice(-RECENT).filter((rate) => rate !== null);
+/** The mean over the last five minutes, or over the last step if that is longer. */
+export function recentRate(rates: readonly (number | null)[], step = 60_000): number | undefined {
+  const known = rates.slice(-Math.max(1, Math.round(RECENT_MS / step))).filter((rate) => rate !== null);
   return known.length === 0 ? undefined : known.reduce((sum, rate) => sum + rate, 0) / known.length;
 }
 
@@ -77,10 +77,13 @@ export function verdictOf(queue: Queue, flow: Flow): Verdict {
   return { tone: behind ? "warn" : "well", text: `${waiting}${oldest}.${tail}` };
 }
 
-/** Larger is worse: what is stuck before what is slow, and that before what is merely long. */
-export function badness(queue: Queue): number {
+/** A queue in which every job dies is as bad as one whose first job waits this long. */
+const ALL_DIE_MS = 600_000;
+
+/** Larger is worse: what is stuck before what fails or is slow, and that before what is merely long. `died` is a share of the jobs that ended. */
+export function badness(queue: Queue, died = 0): number {
   const ready = queue.jobs.queued ?? 0;
   const stuck = ready > 0 && queue.workers === 0 ? 1e12 : 0;
   const closed = queue.paused || queue.draining ? 1e11 : 0;
-  return stuck + closed + (queue.oldest_ready_ms ?? 0) * 100 + Math.min(ready, 99);
+  return stuck + closed + died * ALL_DIE_MS * 100 + (queue.oldest_ready_ms ?? 0) * 100 + Math.min(ready, 99);
 }

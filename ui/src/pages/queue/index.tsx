@@ -1,7 +1,7 @@
 /** One queue: how it is, what it holds, what comes next, and what holds it back. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { queue as queueQuery, stats } from "@/api/queries";
+import { queue as queueQuery, queues, stats } from "@/api/queries";
 import { type Queue as QueueData, STATES } from "@/api/types";
 import { CliLine, Duration, EmptyState, Facts, Num, PageHeader, Panel, StateLabel } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
@@ -18,12 +18,19 @@ const route = getRouteApi("/queues/$queue");
 export default function Queue() {
   const { queue } = route.useParams();
   const query = useQuery(queueQuery(queue));
-  useLiveQueries(["counts", "queue"], [["queues", queue]]);
+  // Any name has settings; a queue is there once a job, a worker or somebody who set it up has named it.
+  const known = useQuery(queues()).data?.items;
+  useLiveQueries(["counts", "queue"], [["queues"]]);
+  if (known && query.data && !known.some((each) => each.queue === queue)) {
+    return (
+      <EmptyState title={`There is no queue ${queue}`} action={<Link to="/queues">All queues</Link>}>
+        The first job of a queue creates it: <code>ganger enqueue KIND --queue {queue}</code>
+      </EmptyState>
+    );
+  }
   return (
     <>
-      <PageHeader title={queue} actions={query.data ? <QueueActions queue={query.data} /> : null}>
-        A queue: the lane in which its jobs wait.
-      </PageHeader>
+      <PageHeader title={queue} actions={query.data ? <QueueActions queue={query.data} /> : null} />
       <Loaded query={query}>{(data) => <Content queue={data} />}</Loaded>
     </>
   );

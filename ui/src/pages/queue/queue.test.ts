@@ -53,6 +53,7 @@ describe("the figures of a queue", () => {
     const slow = queue({ jobs: { queued: 9000 }, oldest_ready_ms: 1e6 });
     const long = queue({ jobs: { queued: 90_000 }, oldest_ready_ms: 10 });
     expect([long, slow, stuck].sort((a, b) => badness(b) - badness(a))).toEqual([stuck, slow, long]);
+    expect(badness(long, 1)).toBeGreaterThan(badness(long) + 1e6);
   });
 });
 

@@ -1,4 +1,4 @@
-/** The lanes in which jobs wait, the worst first. */
+/** Every queue, the worst first. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { CirclePause, CirclePlay } from "lucide-react";
@@ -6,11 +6,12 @@ import { useMemo, useState } from "react";
 import { may, queues, timeseries, whoami } from "@/api/queries";
 import type { Queue, Who } from "@/api/types";
 import { Button, type Column, CliLine, Duration, EmptyState, formatPercent, Num, PageHeader, Rate, Sparkline, useNow, VirtualTable } from "@/design";
+import { useIsWide } from "@/design/media";
 import { useLiveQueries } from "@/live/hooks";
 import { Loaded } from "@/pages/data";
 import { Mark, StateBar } from "@/pages/glyphs";
 import { QueueConfirm, useResume } from "@/pages/queue/actions";
-import { badness, ratesOf, recentRate, settled } from "@/pages/queue/flow";
+import { badness, ratesOf, recentRate, settled, stepMs } from "@/pages/queue/flow";
 import { limitsInWords } from "@/pages/queue/limits";
 import { stepOf, useTimeRange } from "@/shell/range";
 
@@ -42,6 +43,7 @@ export default function Queues() {
   const [typed, setTyped] = useState("");
   const [asked, setAsked] = useState<{ verb: "pause"; queue: Queue }>();
   const resume = useResume();
+  const wide = useIsWide();
   const now = Math.floor(useNow() / 10_000) * 10_000;
   const flows = useMemo(
     () =>
@@ -49,7 +51,7 @@ export default function Queues() {
         (series.data?.series ?? []).map((each) => {
           const rates = ratesOf(settled(each.points, now), (point) => point.count);
           const { count, dead } = each.total;
-          return [each.name ?? "", { rates, perSecond: recentRate(rates), failed: count > 0 ? (dead ?? 0) / count : undefined }];
+          return [each.name ?? "", { rates, perSecond: recentRate(rates, stepMs(each.points)), failed: count > 0 ? (dead ?? 0) / count : undefined }];
         }),
       ),
     [series.data, now],
@@ -58,9 +60,9 @@ export default function Queues() {
     const all = (list.data?.items ?? [])
       .filter((queue) => queue.queue.toLowerCase().includes(typed.trim().toLowerCase()))
       .map((queue): Row => Object.assign({ flow: flows.get(queue.queue) }, queue));
-    return all.sort((a, b) => (sort === "worst" ? badness(b) - badness(a) : 0) || a.queue.localeCompare(b.queue));
+    return all.sort((a, b) => (sort === "worst" ? badness(b, b.flow?.failed) - badness(a, a.flow?.failed) : 0) || a.queue.localeCompare(b.queue));
   }, [list.data, flows, typed, sort]);
-  const columns = columnsOf(range.label, who, (queue) => setAsked({ verb: "pause", queue }), (queue) => void resume(queue));
+  const columns = columnsOf(range.label, wide, who, (queue) => setAsked({ verb: "pause", queue }), (queue) => void resume(queue));
   return (
     <>
       <PageHeader title="Queues" />
@@ -100,47 +102,44 @@ export default function Queues() {
 }
 
 /** What is shown of each queue; actions only to those who may. */
-function columnsOf(range: string, who: Who | undefined, onPause: (queue: Queue) => void, onResume: (queue: string) => void): readonly Column<Row>[] {
+function columnsOf(range: string, wide: boolean, who: Who | undefined, onPause: (queue: Queue) => void, onResume: (queue: string) => void): readonly Column<Row>[] {
   return [
-    { id: "queue", header: "Queue", width: "minmax(120px,1.4fr)", cell: (row) => <Link to="/queues/$queue" params={{ queue: row.queue }}>{row.queue}</Link> },
-    { id: "state", header: "State", width: "110px", cell: (row) => <Mark tone={stateOf(row).tone}>{stateOf(row).word}</Mark> },
-    { id: "bar", header: "Holds", width: "minmax(70px,1fr)", notOnCard: true, cell: (row) => <StateBar counts={row.jobs} /> },
-    { id: "ready", header: "Ready", width: "56px", align: "right", cell: (row) => <Labelled name="ready"><Num value={row.jobs.queued} unit="jobs" /></Labelled> },
-    { id: "oldest", header: "Oldest", width: "76px", align: "right", notOnCard: true, cell: (row) => <Duration ms={row.oldest_ready_ms} /> },
-    { id: "running", header: "Running", width: "56px", align: "right", cell: (row) => <Labelled name="running"><Num value={row.jobs.running} unit="jobs" /></Labelled> },
-    { id: "dead", header: "Dead", width: "48px", align: "right", notOnCard: true, cell: (row) => <Num value={row.jobs.dead} unit="jobs" /> },
+    { id: "queue", header: "Queue", width: "minmax(120px,1.4fr)", sortBy: (row) => row.queue, cell: (row) => <Link to="/queues/$queue" params={{ queue: row.queue }}>{row.queue}</Link> },
+    { id: "state", header: "State", width: "110px", sortBy: (row) => stateOf(row).word, cell: (row) => <Mark tone={stateOf(row).tone}>{stateOf(row).word}</Mark> },
+    ...(wide ? [{ id: "bar", header: "Jobs", width: "minmax(70px,1fr)", notOnCard: true, cell: (row: Row) => <StateBar counts={row.jobs} /> }] : []),
+    { id: "ready", header: "Ready", width: "64px", align: "right", sortBy: (row) => row.jobs.queued, cell: (row) => <Labelled name="ready"><Num value={row.jobs.queued} unit="jobs" /></Labelled> },
+    { id: "oldest", header: "Oldest", width: "76px", align: "right", notOnCard: true, sortBy: (row) => row.oldest_ready_ms, cell: (row) => <Duration ms={row.oldest_ready_ms} /> },
+    { id: "running", header: "Running", width: "70px", align: "right", sortBy: (row) => row.jobs.running, cell: (row) => <Labelled name="running"><Num value={row.jobs.running} unit="jobs" /></Labelled> },
+    { id: "dead", header: "Dead", width: "56px", align: "right", notOnCard: true, sortBy: (row) => row.jobs.dead, cell: (row) => <Num value={row.jobs.dead} unit="jobs" /> },
     {
       id: "flow",
-      header: `Finished, ${range.toLowerCase()}`,
-      width: "158px",
+      header: "Ended, last 5 m",
+      width: "150px",
       notOnCard: true,
+      sortBy: (row) => row.flow?.perSecond,
       cell: (row) => (
         <span className="flex items-center gap-3">
-          <Sparkline values={row.flow?.rates ?? []} width={88} height={20} label={`Finished jobs of ${row.queue} over time`} className="stroke-succeeded" />
+          <Sparkline values={row.flow?.rates ?? []} width={80} height={20} label={`Jobs of ${row.queue} that ended, ${range.toLowerCase()}`} className="stroke-succeeded" />
           <Rate perSecond={row.flow?.perSecond} />
         </span>
       ),
     },
-    { id: "failed", header: "Failed", width: "48px", align: "right", notOnCard: true, cell: (row) => formatPercent(row.flow?.failed) },
-    { id: "limits", header: "Limits", width: "minmax(80px,1fr)", notOnCard: true, cell: (row) => <span className="text-muted">{limitsInWords(row) || "none"}</span> },
-    { id: "workers", header: "Workers", width: "52px", align: "right", notOnCard: true, cell: (row) => <Num value={row.workers} unit="workers" /> },
+    { id: "failed", header: <span title={`Of the jobs that ended, ${range.toLowerCase()}, those that died`}>Died</span>, width: "52px", align: "right", notOnCard: true, sortBy: (row) => row.flow?.failed, cell: (row) => formatPercent(row.flow?.failed) },
+    ...(wide ? [{ id: "limits", header: "Limits", width: "minmax(80px,1fr)", notOnCard: true, cell: (row: Row) => <span className="text-muted">{limitsInWords(row) || "none"}</span> }] : []),
+    { id: "workers", header: "Workers", width: "64px", align: "right", notOnCard: true, sortBy: (row) => row.workers, cell: (row) => <Num value={row.workers} unit="workers" /> },
     ...(who?.permissions.includes("settings")
       ? [
           {
             id: "do",
             header: <span className="sr-only">Actions</span>,
-            width: "88px",
+            width: "28px",
             align: "right" as const,
             notOnCard: true,
             cell: (row: Row) =>
               !may(who, "settings", row.queue) ? null : row.paused || row.draining ? (
-                <Button small look="quiet" icon={<CirclePlay size={13} />} aria-label={`Resume ${row.queue}`} onClick={() => onResume(row.queue)}>
-                  Resume
-                </Button>
+                <Button small look="quiet" icon={<CirclePlay size={15} />} title="Resume" aria-label={`Resume ${row.queue}`} onClick={() => onResume(row.queue)} />
               ) : (
-                <Button small look="quiet" icon={<CirclePause size={13} />} aria-label={`Pause ${row.queue}`} onClick={() => onPause(row)}>
-                  Pause
-                </Button>
+                <Button small look="quiet" icon={<CirclePause size={15} />} title="Pause" aria-label={`Pause ${row.queue}`} onClick={() => onPause(row)} />
               ),
           },
         ]

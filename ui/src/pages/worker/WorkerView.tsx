@@ -1,13 +1,14 @@
-/** One life of a worker: what it runs, or how it ended and what became of its jobs. The same on its page and in the inspector. */
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+/** A worker session: what it runs, or how it ended and what became of its jobs. The same on its page and in the inspector. */
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Funnel } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
 import { useMay, worker } from "@/api/queries";
-import { STATES, type State, type Worker as WorkerData } from "@/api/types";
-import { Button, Chip, ConfirmDialog, Duration, Elapsed, Facts, formatCount, Panel, shellWord, shortId, StateLabel, Time, toast } from "@/design";
+import { type Job, STATES, type State, type Worker as WorkerData } from "@/api/types";
+import { Button, Chip, ConfirmDialog, Duration, Elapsed, Facts, formatCount, formatPercent, Panel, shellWord, shortId, StateLabel, Time, toast } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
+import { MOST_VISIBLE } from "@/live/protocol";
 import { Mark, Meter, VerdictStrip } from "@/pages/glyphs";
 import { quote } from "@/pages/jobs/filter";
 import { isHere, toneOf } from "@/pages/workers/fleet";
@@ -30,7 +31,7 @@ export function WorkerView({ worker: data, narrow = false }: { worker: WorkerDat
         </VerdictStrip>
       ) : null}
       <div className={narrow ? "flex flex-col gap-4" : "grid grid-cols-2 items-start gap-4 max-md:grid-cols-1"}>
-        <Panel title="Worker" aside={<Link to="/jobs" search={{ q: `worker:${quote(data.name)}` }}>Jobs that it ran last</Link>}>
+        <Panel title="Worker" aside={<Link to="/jobs" search={{ q: `worker:${quote(data.name)}` }}>Its last jobs</Link>}>
           <Facts
             items={[
               ["State", <Mark key="state" tone={toneOf(data)}>{data.state}</Mark>],
@@ -41,14 +42,14 @@ export function WorkerView({ worker: data, narrow = false }: { worker: WorkerDat
                   {data.threads_used} of {data.threads}
                 </span>,
               ],
-              ["Stuck", data.stuck > 0 ? `${data.stuck} threads` : "none"],
+              ["Stuck jobs", data.stuck],
               ["Queues", data.queues.join(", ") || "all"],
               ["Kinds", data.kinds.join(", ") || "any"],
               ["Labels", Object.keys(data.labels).length === 0 ? "none" : <span key="labels" className="flex flex-wrap gap-1">{Object.entries(data.labels).map(([name, value]) => <Chip key={name}>{`${name}=${String(value)}`}</Chip>)}</span>],
               ["Version", data.version || "—"],
-              ["Where", data.local ? "in the process of the server" : "a process of its own"],
+              ["Location", data.local ? "server process" : "own process"],
               ["Since", <Time key="since" at={data.opened_at} />],
-              ["Silent for", <Duration key="silent" ms={isHere(data) ? data.silent_ms : undefined} />],
+              ["Last heartbeat", isHere(data) ? <span key="silent"><Duration ms={data.silent_ms} /> ago</span> : "—"],
             ]}
           />
         </Panel>
@@ -58,26 +59,50 @@ export function WorkerView({ worker: data, narrow = false }: { worker: WorkerDat
   );
 }
 
+/** The jobs behind its leases. They are read with the worker, which names only their ids. */
+function useLeased(data: WorkerData): ReadonlyMap<string, Job> {
+  const ids = data.leases.map((lease) => lease.job).sort().slice(0, MOST_VISIBLE);
+  const query = useQuery({
+    queryKey: ["workers", data.id, "jobs", ids.join()],
+    queryFn: async ({ signal }) => (await api.get("/v1/jobs", { query: { q: `id:${ids.join(",")}`, limit: MOST_VISIBLE }, signal })).items as Job[],
+    enabled: ids.length > 0,
+    placeholderData: keepPreviousData,
+  });
+  return new Map((query.data ?? []).map((job) => [job.id, job]));
+}
+
 function Running({ worker: data }: { worker: WorkerData }) {
+  const jobs = useLeased(data);
   return (
-    <Panel title="Jobs that it runs" aside={formatCount(data.leases.length)}>
+    <Panel title="Running jobs" aside={formatCount(data.leases.length)}>
       {data.leases.length === 0 ? (
-        <p className="px-3 py-4 text-muted">It runs nothing. Jobs of the kinds and queues it serves come to it as they are due.</p>
+        <p className="px-3 py-4 text-muted">No running jobs.</p>
       ) : (
         <ul>
-          {data.leases.map((lease) => (
+          {data.leases.map((lease) => {
+            const job = jobs.get(lease.job);
+            const fraction = job?.progress?.fraction;
+            return (
             <li key={lease.fence} className="flex min-h-(--row) flex-wrap items-center gap-x-4 border-b border-line px-3 last:border-b-0">
               <StateLabel state="running" />
               <Link to="/jobs/$id" params={{ id: lease.job }} className="font-mono text-12">
                 {shortId(lease.job)}
               </Link>
+              {job ? (
+                <>
+                  <span className="max-w-60 truncate font-medium" title={job.kind}>{job.kind}</span>
+                  <Link to="/queues/$queue" params={{ queue: job.queue }} className="quiet-link max-w-40 truncate text-muted">{job.queue}</Link>
+                </>
+              ) : null}
+              {fraction === undefined ? null : <span title={job?.progress?.note ?? undefined}>{formatPercent(fraction)}</span>}
               <span className="text-muted">attempt {lease.attempt}</span>
               <span className="text-muted">{lease.threads === 1 ? "1 thread" : `${lease.threads} threads`}</span>
               <span className="ml-auto">
                 for <Elapsed since={lease.since} />
               </span>
             </li>
-          ))}
+            );
+          })}
         </ul>
       )}
     </Panel>
@@ -89,7 +114,7 @@ const isState = (text: string | null | undefined): text is State => STATES.some(
 function Held({ worker: data }: { worker: WorkerData }) {
   const jobs = data.left?.jobs ?? [];
   return (
-    <Panel title="What became of its jobs" aside={formatCount(data.left?.held)}>
+    <Panel title="Its jobs" aside={formatCount(data.left?.held)}>
       {jobs.length === 0 ? (
         <p className="px-3 py-4 text-muted">It held none when it left.</p>
       ) : (

@@ -12,7 +12,7 @@ export default function Worker() {
   return (
     <>
       <PageHeader title={query.data?.name ?? id} actions={query.data ? <Drain worker={query.data} /> : null}>
-        One life of a worker: <code className="text-12">{id}</code>
+        Worker session <code className="text-12">{id}</code>
       </PageHeader>
       <Loaded query={query}>{(data) => <WorkerView worker={data} />}</Loaded>
     </>
