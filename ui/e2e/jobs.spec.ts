@@ -221,3 +221,17 @@ test("a number larger than any double is shown as it is", async ({ page, ganger,
   await isLoaded(page);
   await expect(page.getByText("9007199254740993").first()).toBeVisible();
 });
+
+test("the time range narrows the list of jobs, and none is any time", async ({ page, ganger, open }) => {
+  await ganger.post("/v1/queues/bulk:pause");
+  await ganger.import(many(3));
+  const past = "2026-01-01T00:00:00Z..2026-01-02T00:00:00Z";
+  await open("jobs");
+  await isLive(page);
+  await expect(page.getByRole("button", { name: "Time range: Any time" })).toBeVisible();
+  await expect(rows(page, "Jobs")).toHaveCount(3);
+  await open(`jobs?range=${encodeURIComponent(past)}`);
+  await expect(page.getByText("No job matches")).toBeVisible();
+  await page.getByRole("button", { name: "Look at any time" }).click();
+  await expect(rows(page, "Jobs")).toHaveCount(3);
+});

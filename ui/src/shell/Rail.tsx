@@ -157,7 +157,7 @@ function SavedViews() {
 }
 
 /** Which installation this is, in words; the amber bar is for production. */
-function EnvironmentBadge({ slim }: { slim: boolean }) {
+export function EnvironmentBadge({ slim }: { slim: boolean }) {
   const label = useEnvironment();
   if (!label) return null;
   const production = /^prod/i.test(label);

@@ -13,7 +13,8 @@ import { changeSettings, useSettings } from "@/settings/settings";
 import { ConnectionChip } from "./ConnectionChip";
 import { MOD } from "./keys";
 import { PLACES } from "./nav";
-import { PRESETS, useTimeRange } from "./range";
+import { ANY_TIME, PRESETS, useTimeRange } from "./range";
+import { EnvironmentBadge } from "./Rail";
 import { namesOf } from "./title";
 
 export function TopBar({ onSearch, onKeys }: { onSearch: () => void; onKeys: () => void }) {
@@ -27,18 +28,25 @@ export function TopBar({ onSearch, onKeys }: { onSearch: () => void; onKeys: () 
     );
   }
   return (
-    <header className="flex h-12 shrink-0 items-center gap-3 border-b border-line px-6 max-sm:px-3">
-      <Breadcrumb />
-      <button type="button" onClick={onSearch} className="mx-auto flex h-8 w-full max-w-96 min-w-8 items-center gap-2 rounded border border-line bg-surface px-2.5 text-muted hover:border-line-strong">
+    <header className="flex h-12 shrink-0 items-center gap-3 border-b border-line px-6 max-sm:px-3 sm:grid sm:grid-cols-[minmax(0,1fr)_minmax(2rem,24rem)_minmax(max-content,1fr)]">
+      <span className="flex min-w-0 items-center gap-2">
+        <Breadcrumb />
+        <span className="sm:hidden">
+          <EnvironmentBadge slim={false} />
+        </span>
+      </span>
+      <button type="button" onClick={onSearch} className="flex h-8 w-full min-w-8 items-center gap-2 rounded border border-line bg-surface px-2.5 text-muted hover:border-line-strong">
         <Search size={14} aria-hidden="true" className="shrink-0" />
         <span className="grow truncate text-left max-md:sr-only">Search or jump…</span>
         <span className="max-md:hidden" aria-hidden="true">
           <KeyHint keys={MOD === "⌘" ? "⌘K" : "Ctrl K"} />
         </span>
       </button>
-      <RangePicker />
-      <ConnectionChip />
-      <UserMenu onKeys={onKeys} />
+      <span className="flex shrink-0 items-center justify-end gap-3">
+        <RangePicker />
+        <ConnectionChip />
+        <UserMenu onKeys={onKeys} />
+      </span>
     </header>
   );
 }
@@ -73,8 +81,16 @@ function Breadcrumb() {
   );
 }
 
+/** Pages whose figures are of a time range. On the others the picker would do nothing. */
+const RANGED = /^\/(jobs|queues(\/[^/]+)?|failures(\/[^/]+)?|kinds(\/[^/]+)?|analytics)?$/;
+
 function RangePicker() {
   const range = useTimeRange();
+  const { pathname } = useLocation();
+  const path = pathname.replace(/(.)\/$/, "$1");
+  const atJobs = path === "/jobs";
+  // Its place stays, so that nothing beside it moves.
+  if (!RANGED.test(path)) return <span className="w-28 max-md:w-9" />;
   return (
     <Menu
       trigger={
@@ -83,13 +99,19 @@ function RangePicker() {
         </Button>
       }
     >
-      <MenuChoice label="Time range" value={range.moving ? range.text : ""} options={PRESETS.map(([name, label]) => [name as string, label] as const)} onChange={range.choose} />
-      {range.moving ? null : (
+      <MenuChoice label="Time range" value={range.moving && !range.unbounded ? range.text : ""} options={PRESETS.map(([name, label]) => [name as string, label] as const)} onChange={range.choose} />
+      {range.moving || atJobs ? null : (
         <>
           <MenuLine />
           <MenuItem onSelect={range.reset}>Back to the last hour</MenuItem>
         </>
       )}
+      {range.label !== ANY_TIME && atJobs ? (
+        <>
+          <MenuLine />
+          <MenuItem onSelect={range.reset}>{ANY_TIME}</MenuItem>
+        </>
+      ) : null}
     </Menu>
   );
 }
@@ -113,7 +135,7 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
   };
   return (
     <Menu trigger={<Button look="quiet" icon={<CircleUser size={17} strokeWidth={1.5} />} aria-label="Settings and account" />}>
-      <MenuLabel>{who ? (who.authentication ? who.who : "Nobody is asked to log in here") : "Not logged in"}</MenuLabel>
+      <MenuLabel>{who ? (who.authentication ? who.who : "Login is off") : "Not logged in"}</MenuLabel>
       <MenuLine />
       <MenuChoice
         label="Theme"
@@ -140,7 +162,7 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
         Show absolute times
       </MenuCheck>
       <MenuCheck checked={settings.singleKeys} onChange={(singleKeys) => changeSettings({ singleKeys })}>
-        Single keys do something
+        Keyboard shortcuts
       </MenuCheck>
       <MenuLine />
       <MenuItem icon={<Keyboard size={14} />} hint={settings.singleKeys ? "?" : undefined} onSelect={onKeys}>

@@ -1,5 +1,5 @@
 /** The time range of the whole page, kept in the address: `1h`, or `2026-11-16T13:00:00Z..2026-11-16T14:00:00Z`. */
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { useNow } from "@/design/clock";
 import { formatAbsolute } from "@/design/format";
@@ -19,6 +19,7 @@ export const PRESETS = [
   ["30d", "Last 30 d", 30 * DAY],
 ] as const;
 export const DEFAULT_RANGE = "1h";
+export const ANY_TIME = "Any time";
 
 export interface TimeRange {
   text: string;
@@ -60,11 +61,14 @@ export function useTimeRange() {
   const { range: text } = useSearch({ strict: false }) as { range?: string };
   const navigate = useNavigate();
   const { zone } = useSettings();
+  const { pathname } = useLocation();
+  // The list of jobs has no bound in time unless one is chosen.
+  const unbounded = /^\/jobs\/?$/.test(pathname);
   const range = rangeOf(text, useHeld(useNow()));
   const choose = useCallback(
     (chosen: string | undefined) =>
-      void navigate({ to: ".", search: (before) => ({ ...before, range: chosen === DEFAULT_RANGE ? undefined : chosen }) }),
-    [navigate],
+      void navigate({ to: ".", search: (before) => ({ ...before, range: chosen === DEFAULT_RANGE && !unbounded ? undefined : chosen }) }),
+    [navigate, unbounded],
   );
   /** From a chart: seconds since 1970. */
   const zoom = useCallback(
@@ -74,5 +78,5 @@ export function useTimeRange() {
     },
     [choose],
   );
-  return { ...range, label: rangeLabel(range, zone), choose, zoom, reset: useCallback(() => choose(undefined), [choose]) };
+  return { ...range, label: unbounded && text === undefined ? ANY_TIME : rangeLabel(range, zone), unbounded: unbounded && text === undefined, choose, zoom, reset: useCallback(() => choose(undefined), [choose]) };
 }

@@ -64,7 +64,7 @@ function Head({ fingerprint, group, act }: { fingerprint: string; group: Group |
       title={group ? <span className="line-clamp-3 break-words">{name ?? text}</span> : <Skeleton className="h-6 w-72" />}
       actions={
         <>
-          <Link to="/jobs" search={{ q: `failure:${fingerprint}` }} className="inline-flex h-8 items-center gap-1.5 rounded border border-line-strong bg-surface px-3 text-text hover:bg-raised hover:no-underline">
+          <Link to="/jobs" search={(before) => ({ range: before.range, q: `failure:${fingerprint}` })} className="inline-flex h-8 items-center gap-1.5 rounded border border-line-strong bg-surface px-3 text-text hover:bg-raised hover:no-underline">
             <Rows3 size={14} /> Show its jobs
           </Link>
           {mayPurge ? (
@@ -149,14 +149,14 @@ function Occurrences({ fingerprint }: { fingerprint: string }) {
     };
   }, [query.data]);
   return (
-    <Panel title="When its jobs came in, and where they are now" aside={query.data && !query.data.scan.complete ? `Of the newest ${formatExact(query.data.scan.examined)} jobs` : null}>
+    <Panel title="Jobs over time by state" aside={query.data && !query.data.scan.complete ? `Of the newest ${formatExact(query.data.scan.examined)} jobs` : null}>
       <div className="p-3">
         <Loaded query={query} rows={4}>
           {(data) =>
             data.matched === 0 ? (
               <p className="py-6 text-center text-muted">No job has this as its last error any more: they were replayed, discarded, or have outlived their time.</p>
             ) : (
-              <Chart title="Jobs of this group by when they came in" times={times} series={series} format={formatCount} whole height={160} />
+              <Chart title="Jobs of this group by creation time" times={times} series={series} format={formatCount} whole height={160} />
             )
           }
         </Loaded>
@@ -174,9 +174,9 @@ function Affected({ fingerprint }: { fingerprint: string }) {
     <Loaded query={query} rows={3}>
       {(jobs) =>
         jobs.length === 0 ? null : (
-          <section aria-label="What it concerns" className="panel">
+          <section aria-label="Breakdown" className="panel">
             <header className="flex min-h-9 items-center border-b border-line px-3">
-              <h2 className="text-13 font-medium">What it concerns</h2>
+              <h2 className="text-13 font-medium">Breakdown</h2>
               <span className="ml-auto text-12 text-muted">{jobs.length < SAMPLE ? `${jobs.length} ${jobs.length === 1 ? "job" : "jobs"}` : `The newest ${SAMPLE} jobs`}</span>
             </header>
             <div className="grid grid-cols-4 gap-6 p-3 max-md:grid-cols-2 max-sm:grid-cols-1">

@@ -90,7 +90,7 @@ function Open({ target, onClose }: { target: GroupTarget; onClose: () => void })
       description={<span className="line-clamp-2 break-words">{target.error}</span>}
       footer={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button look={target.action === "discard" ? "danger" : "primary"} disabled={!ready} busy={run.isPending} onClick={() => run.mutate()}>
             {preview.data ? `${verb} ${jobCount(matched)}` : verb}
           </Button>
@@ -107,7 +107,7 @@ function Open({ target, onClose }: { target: GroupTarget; onClose: () => void })
         {preview.data ? (
           <Told preview={preview.data} action={target.action} rate={Number(rate)} />
         ) : preview.error ? (
-          <ErrorPanel error={preview.error} title="What it would do could not be told" onRetry={() => void preview.refetch()} />
+          <ErrorPanel error={preview.error} title="Preview failed" onRetry={() => void preview.refetch()} />
         ) : (
           <SkeletonRows rows={3} label="Counting what it would do" />
         )}
@@ -119,7 +119,7 @@ function Open({ target, onClose }: { target: GroupTarget; onClose: () => void })
                 <input id={`${id}rate`} className="field" inputMode="numeric" aria-invalid={rateWrong} value={rate} onChange={(event) => setRate(event.target.value)} />
               </label>
               <label className="flex flex-col gap-1" htmlFor={`${id}reason`}>
-                Reason, for whoever looks later
+                Reason (shown in the audit log)
                 <input id={`${id}reason`} className="field" placeholder="smtp is back" value={reason} onChange={(event) => setReason(event.target.value)} />
               </label>
             </div>
@@ -155,7 +155,7 @@ function Told({ preview, action, rate }: { preview: Preview; action: GroupTarget
   if (preview.matched === 0) {
     return (
       <p>
-        No job of this group is dead, so there is nothing to {action}. Jobs that still retry, and those that have succeeded since, are left alone.
+        No job of this group is dead, so there is nothing to {action}. Jobs that still retry, and those that have succeeded since, are not touched.
       </p>
     );
   }
@@ -166,7 +166,7 @@ function Told({ preview, action, rate }: { preview: Preview; action: GroupTarget
         {action === "replay" ? "Runs again" : "Deletes for ever"}
         {more} <strong className="font-semibold">{formatExact(preview.matched)}</strong> dead {preview.matched === 1 ? "job" : "jobs"}
         {action === "discard" ? ", with their attempts and logs" : ""}
-        {preview.matched > rate && rate > 0 ? `, in about ${formatDuration((preview.matched / rate) * 1000)}` : ""}. Jobs that are not dead are left alone.
+        {preview.matched > rate && rate > 0 ? `, in about ${formatDuration((preview.matched / rate) * 1000)}` : ""}. Jobs that are not dead are not touched.
       </p>
       <Shares title="By queue" shares={preview.by_queue} whole={preview.matched} />
       <div>

@@ -107,23 +107,23 @@ const ONLY_WIDE = new Set(["share", "total"]);
 function useColumns(range: ReturnType<typeof useTimeRange>, window: FailureList["window"], act: (target: GroupTarget) => void): readonly Column<Failure>[] {
   const mayReplay = useMay("replay", "*");
   const mayPurge = useMay("purge", "*");
-  const { from, to, moving, label } = range;
+  const { from, to, moving, label, text } = range;
   const wide = useIsWide();
   return useMemo(() => {
     const did = (row: Failure) => lately(row, window, { from, to, moving });
     const columns: Column<Failure>[] = [
-      { id: "error", header: "Error", width: "minmax(220px,1fr)", wholeLine: true, cell: (row) => <Cause row={row} from={from} /> },
-      { id: "kind", header: "Kind", width: "minmax(110px,0.45fr)", wholeLine: true, cell: (row) => <span title={row.kind}>{row.kind}</span> },
-      { id: "count", header: moving ? label : "In range", width: "80px", align: "right", cell: (row) => <Attempts count={did(row)?.count} /> },
+      { id: "error", sortBy: (row) => row.error, header: "Error", width: "minmax(220px,1fr)", wholeLine: true, cell: (row) => <Cause row={row} from={from} /> },
+      { id: "kind", sortBy: (row) => row.kind, header: "Kind", width: "minmax(110px,0.45fr)", wholeLine: true, cell: (row) => <span title={row.kind}>{row.kind}</span> },
+      { id: "count", sortBy: (row) => did(row)?.count, header: moving ? label : "In range", width: "80px", align: "right", cell: (row) => <Attempts count={did(row)?.count} /> },
       { id: "trend", header: "Trend", width: "104px", notOnCard: true, cell: (row) => <Trend did={did(row)} width={100} /> },
-      { id: "share", header: "Of its kind’s runs", width: "112px", align: "right", notOnCard: true, cell: (row) => formatPercent(did(row)?.share) },
-      { id: "total", header: "Total", width: "64px", align: "right", notOnCard: true, cell: (row) => <Num value={row.count} unit="failed attempts since the first" /> },
-      { id: "first", header: "First seen", width: "88px", time: true, notOnCard: true, cell: (row) => <Time at={row.first_at} /> },
-      { id: "last", header: "Last seen", width: "88px", time: true, cell: (row) => <Time at={row.last_at} /> },
-      { id: "actions", header: <span className="sr-only">Actions</span>, width: "32px", notOnCard: true, cell: (row) => <Actions row={row} act={act} mayReplay={mayReplay} mayPurge={mayPurge} /> },
+      { id: "share", sortBy: (row) => did(row)?.share, header: "% of runs", width: "112px", align: "right", notOnCard: true, cell: (row) => formatPercent(did(row)?.share) },
+      { id: "total", sortBy: (row) => row.count, header: "Total", width: "64px", align: "right", notOnCard: true, cell: (row) => <Num value={row.count} unit="failed attempts since the first" /> },
+      { id: "first", sortBy: (row) => Date.parse(row.first_at), header: "First seen", width: "88px", time: true, notOnCard: true, cell: (row) => <Time at={row.first_at} /> },
+      { id: "last", sortBy: (row) => Date.parse(row.last_at), header: "Last seen", width: "88px", time: true, cell: (row) => <Time at={row.last_at} /> },
+      { id: "actions", header: <span className="sr-only">Actions</span>, width: "32px", notOnCard: true, cell: (row) => <Actions row={row} range={text} act={act} mayReplay={mayReplay} mayPurge={mayPurge} /> },
     ];
     return columns.filter((column) => wide || !ONLY_WIDE.has(column.id));
-  }, [window, mayReplay, mayPurge, act, from, to, moving, label, wide]);
+  }, [window, mayReplay, mayPurge, act, from, to, moving, label, text, wide]);
 }
 
 /** A card has no head that would say what is counted. */
@@ -152,7 +152,7 @@ function Cause({ row, from }: { row: Failure; from: number }) {
   );
 }
 
-function Actions({ row, act, mayReplay, mayPurge }: { row: Failure; act: (target: GroupTarget) => void; mayReplay: boolean; mayPurge: boolean }) {
+function Actions({ row, range, act, mayReplay, mayPurge }: { row: Failure; range: string; act: (target: GroupTarget) => void; mayReplay: boolean; mayPurge: boolean }) {
   const navigate = useNavigate();
   const target = { fingerprint: row.fingerprint, error: row.error };
   const link = async () => {
@@ -162,7 +162,7 @@ function Actions({ row, act, mayReplay, mayPurge }: { row: Failure; act: (target
   };
   return (
     <Menu trigger={<Button small look="quiet" icon={<Ellipsis size={15} />} aria-label={`Actions for ${row.error.slice(0, 60)}`} />}>
-      <MenuItem icon={<Rows3 size={14} />} onSelect={() => void navigate({ to: "/jobs", search: { q: `failure:${row.fingerprint}` } })}>
+      <MenuItem icon={<Rows3 size={14} />} onSelect={() => void navigate({ to: "/jobs", search: { q: `failure:${row.fingerprint}`, range } })}>
         Show its jobs
       </MenuItem>
       <MenuItem icon={<Copy size={14} />} onSelect={() => void link()}>

@@ -28,7 +28,7 @@ export function BulkBar({ selected, rows, selection, every, matched, onEvery, on
   const mayReplay = useMay("replay");
   const mayCancel = useMay("cancel");
   const mayDelete = useMay("purge");
-  const all = matched ? `${matched.scan.complete ? "" : "at least "}${formatExact(matched.matched)}` : "";
+  const all = matched ? `${formatExact(matched.matched)}${matched.scan.complete ? "" : "+"}` : "";
   const hasMore = matched === undefined || !matched.scan.complete || matched.matched > selected;
   return (
     <div role="region" aria-label="Selected jobs" className="appearing mb-2 flex min-h-10 flex-wrap items-center gap-2 rounded border border-accent bg-accent/8 px-3 py-1">

@@ -63,7 +63,7 @@ export function BulkDialog({ asked, onClose, onStarted }: { asked: Asked; onClos
       width="max-w-xl"
       footer={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>{asked.action === "cancel" ? "Go back" : "Cancel"}</Button>
           <Button look={action === "replay" ? "primary" : "danger"} disabled={!ready} busy={busy} onClick={() => void run()}>
             {preview.data ? label(action, count) : VERB[action]}
           </Button>
@@ -77,16 +77,16 @@ export function BulkDialog({ asked, onClose, onStarted }: { asked: Asked; onClos
           void run();
         }}
       >
-        {preview.error ? <ErrorPanel error={preview.error} title="What it would do could not be found out" onRetry={() => void preview.refetch()} /> : null}
+        {preview.error ? <ErrorPanel error={preview.error} title="Preview failed" onRetry={() => void preview.refetch()} /> : null}
         {preview.data ? <Previewed preview={preview.data} action={action} target={target} /> : null}
         {preview.isPending && !preview.error ? <SkeletonRows rows={3} label="Counting" /> : null}
         <div className="flex flex-wrap gap-4">
           <label htmlFor={`${id}-rate`} className="flex flex-col gap-1">
-            <span className="text-12 text-muted">Jobs per second, at the most</span>
+            <span className="text-12 text-muted">Max jobs/s</span>
             <input id={`${id}-rate`} className="field w-32" inputMode="numeric" value={rate} aria-invalid={!rateIsGood} onChange={(event) => setRate(event.target.value)} />
           </label>
           <label htmlFor={`${id}-reason`} className="flex min-w-48 grow flex-col gap-1">
-            <span className="text-12 text-muted">Why, for whoever looks later</span>
+            <span className="text-12 text-muted">Reason (shown in the audit log)</span>
             <input id={`${id}-reason`} className="field" maxLength={500} value={reason} onChange={(event) => setReason(event.target.value)} />
           </label>
         </div>
@@ -120,7 +120,7 @@ function Previewed({ preview, action, target }: { preview: Preview; action: Acti
       {whole ? null : <div className="text-12 text-muted">The newest {formatExact(preview.scan.examined)} jobs were looked at. The operation looks at all of them.</div>}
       {preview.skipped > 0 ? (
         <div className="text-muted">
-          {jobsOf(preview.skipped)} will be left alone: they {other}.
+          {jobsOf(preview.skipped)} will be skipped: they {other}.
         </div>
       ) : null}
       {preview.matched > 0 ? (

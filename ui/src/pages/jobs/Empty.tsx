@@ -14,7 +14,7 @@ export function NoJobs() {
   const may = useMay("enqueue");
   return (
     <EmptyState
-      title="No job has come yet"
+      title="No jobs yet"
       action={
         <div className="flex flex-col items-center gap-3">
           <CliLine command="ganger run -- echo hello" />
@@ -27,9 +27,10 @@ export function NoJobs() {
   );
 }
 
-export function NoMatch({ q, onSearch }: { q: string; onSearch: (q: string) => void }) {
+/** `onAnyTime` is there if the time range of the page leaves jobs out. */
+export function NoMatch({ q, onSearch, onAnyTime }: { q: string; onSearch: (q: string) => void; onAnyTime: (() => void) | undefined }) {
   const counts = useQuery(stats()).data?.jobs;
-  const terms = termsOf(q);
+  const terms = onAnyTime ? [] : termsOf(q);
   const tried = isPlain(terms) && terms.length > 1 ? terms.slice(0, MOST_TRIED) : [];
   const found = useQueries({ queries: tried.map((_, index) => histogram(without(q, index), 1)) });
   const options = tried
@@ -40,6 +41,7 @@ export function NoMatch({ q, onSearch }: { q: string; onSearch: (q: string) => v
     <EmptyState
       title="No job matches"
       action={
+        onAnyTime ? <Button onClick={onAnyTime}>Look at any time</Button> :
         <Button onClick={() => onSearch("")}>
           {counts ? `Show all ${jobsOf(sumOf(counts, STATES))}` : "Show all jobs"}
         </Button>
@@ -53,7 +55,7 @@ export function NoMatch({ q, onSearch }: { q: string; onSearch: (q: string) => v
           {options.map(({ term, filter, data }) => (
             <li key={term.from}>
               <button type="button" className="min-h-6 rounded-chip px-1 hover:text-accent" onClick={() => onSearch(filter)}>
-                without <code>{term.text}</code>: {data ? `${data.scan.complete ? "" : "at least "}${formatExact(data.matched)} ${data.matched === 1 ? "match" : "matches"}` : "…"}
+                without <code>{term.text}</code>: {data ? (data.matched === 0 ? "still no matches" : `${formatExact(data.matched)}${data.scan.complete ? "" : "+"} ${data.matched === 1 ? "match" : "matches"}`) : "…"}
               </button>
             </li>
           ))}

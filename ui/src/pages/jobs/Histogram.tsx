@@ -70,7 +70,7 @@ export function Histogram({ data, onChoose }: { data: Data; onChoose: (from: num
         ) : (
           <>
             <span>{first ? formatAbsolute(Date.parse(first.at), zone) : ""}</span>
-            <span className="ml-auto">Taken in until now; click or drag to narrow</span>
+            <span className="ml-auto">Created, oldest to now. Drag to filter</span>
           </>
         )}
       </figcaption>

@@ -167,7 +167,7 @@ export function SearchBox({ q, error, onSearch }: { q: string; error: unknown; o
       {problem?.position === undefined ? null : (
         <div id={`${id}-problem`} role="alert" className="text-12">
           {problem.detail.replace(/; expected [^;]*$/, "")}.
-          {problem.expected.length > 0 ? <span className="text-muted"> Here could stand: {problem.expected.join(", ")}.</span> : null}
+          {problem.expected.length > 0 ? <span className="text-muted"> Expected: {problem.expected.join(", ")}.</span> : null}
         </div>
       )}
       <Chips q={q} onSearch={search} />

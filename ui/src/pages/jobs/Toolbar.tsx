@@ -52,7 +52,7 @@ export function Toolbar({ q }: { q: string }) {
           </MenuCheck>
         ))}
         <MenuLine />
-        <MenuItem onSelect={() => chooseColumns(undefined)}>As they were at first</MenuItem>
+        <MenuItem onSelect={() => chooseColumns(undefined)}>Reset</MenuItem>
       </Menu>
       <Menu trigger={<Button icon={<Ellipsis size={16} />} aria-label="More" />}>
         {mayExport ? (
@@ -115,7 +115,7 @@ function SaveView({ q, mayShare, onClose }: { q: string; mayShare: boolean; onCl
       title="Save this filter as a view"
       footer={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" disabled={!trimmed} busy={busy} onClick={() => void save()}>
             {replaces ? `Replace ${trimmed}` : "Save view"}
           </Button>

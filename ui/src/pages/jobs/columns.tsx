@@ -13,7 +13,7 @@ interface Choice extends Column<Job> {
 
 const COLUMNS: readonly Choice[] = [
   { id: "state", name: "State", header: "State", width: "104px", cell: (row) => <StateLabel state={row.state} /> },
-  { id: "kind", name: "Kind", header: "Kind", width: "minmax(110px,1fr)", cell: (row) => <span title={row.kind}>{row.kind}</span> },
+  { id: "kind", name: "Kind", header: "Kind", width: "minmax(140px,1.7fr)", cell: (row) => <span title={row.kind}>{row.kind}</span> },
   {
     id: "id",
     name: "Id and key",
@@ -43,7 +43,7 @@ const COLUMNS: readonly Choice[] = [
     id: "detail",
     name: "Error, progress or reason",
     header: "Error, progress or reason",
-    width: "minmax(140px,2.2fr)",
+    width: "minmax(140px,1.6fr)",
     wholeLine: true,
     cell: (row) => (
       <span className="text-muted" title={detail(row)}>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { accept, brokenPart, complete, isPlain, opposite, pathsOf, quote, statesOf, termsOf, withField, without } from "./filter";
+import { accept, brokenPart, complete, inRange, isPlain, opposite, pathsOf, quote, statesOf, termsOf, withField, without } from "./filter";
 
 const texts = (filter: string) => termsOf(filter).map((term) => term.text);
 
@@ -77,4 +77,14 @@ test("values are quoted where they must be", () => {
 
 test("paths of payloads, the most frequent first", () => {
   expect(pathsOf([{ user: { id: 1 }, b: 2 }, { user: { id: 2 }, list: [1] }, 7])).toEqual(["payload.user.id", "payload.b"]);
+});
+
+test("the time range of the page narrows a filter, whatever is in it", () => {
+  const moving = { text: "6h", from: 0, to: 1, moving: true };
+  expect(inRange("state:dead", undefined)).toBe("state:dead");
+  expect(inRange("", moving)).toBe("age<6h");
+  expect(inRange("state:dead", moving)).toBe("state:dead age<6h");
+  expect(inRange("a or b", moving)).toBe("(a or b) age<6h");
+  const fixed = { text: "x..y", from: Date.UTC(2026, 10, 16, 13), to: Date.UTC(2026, 10, 16, 14), moving: false };
+  expect(inRange("", fixed)).toBe("created>=2026-11-16T13:00:00Z created<2026-11-16T14:00:00Z");
 });

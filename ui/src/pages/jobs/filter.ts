@@ -112,11 +112,11 @@ export interface Suggestion {
 
 export const FIELDS: readonly Suggestion[] = [
   { text: "state:", about: "where it is" },
-  { text: "queue:", about: "the lane it waits in" },
+  { text: "queue:", about: "its queue" },
   { text: "kind:", about: "what picks its handler; mail.* is any of mail" },
   { text: "error~", about: "a part of its last error" },
-  { text: "age<", about: "taken in less than so long ago: 2h" },
-  { text: "age>", about: "taken in more than so long ago" },
+  { text: "age<", about: "created less than so long ago: 2h" },
+  { text: "age>", about: "created more than so long ago" },
   { text: "payload.", about: "a value of its payload: payload.user.id:42" },
   { text: "result.", about: "a value of its result" },
   { text: "tag:", about: "a tag" },
@@ -130,7 +130,7 @@ export const FIELDS: readonly Suggestion[] = [
   { text: "priority>", about: "larger than" },
   { text: "ran>", about: "its last attempt ran longer than: 5s" },
   { text: "wait>", about: "it waited longer than" },
-  { text: "created>=", about: "taken in at or after: 2026-11-15" },
+  { text: "created>=", about: "created at or after: 2026-11-15" },
   { text: "finished>=", about: "ended at or after" },
   { text: "run_at<", about: "due before" },
   { text: "threads>", about: "wants more threads than" },
@@ -204,4 +204,13 @@ export function pathsOf(payloads: readonly unknown[], root = "payload"): string[
   };
   for (const payload of payloads) walk(payload, root, 0);
   return [...seen].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])).map(([path]) => path);
+}
+
+/** A filter with the time range of the page: jobs that were created in it. Without a range it is the filter alone. */
+export function inRange(filter: string, range: { text: string; from: number; to: number; moving: boolean } | undefined): string {
+  if (!range) return filter;
+  const iso = (at: number) => new Date(at).toISOString().replace(".000Z", "Z");
+  const within = range.moving ? `age<${range.text}` : `created>=${iso(range.from)} created<${iso(range.to)}`;
+  if (filter.trim() === "") return within;
+  return isPlain(termsOf(filter)) ? `${filter} ${within}` : `(${filter}) ${within}`;
 }

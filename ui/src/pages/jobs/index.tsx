@@ -9,12 +9,13 @@ import { FINAL, GROUP_LABEL, GROUPS, type Group, type Job, type State, STATES, s
 import { Button, ErrorPanel, formatExact, Num, NOTHING, PageHeader, type Selection, SkeletonRows, VirtualTable } from "@/design";
 import { useInspector } from "@/shell/JobInspector";
 import { useKeys } from "@/shell/keys";
+import { useTimeRange } from "@/shell/range";
 import { Forbidden } from "@/shell/Refused";
 import { type Action, MOST_IDS, type Target } from "./bulk";
 import { BulkBar, useBulk } from "./BulkBar";
 import { useColumns } from "./columns";
 import { NoJobs, NoMatch, NotYet } from "./Empty";
-import { statesOf, withField } from "./filter";
+import { inRange, statesOf, withField } from "./filter";
 import { Histogram } from "./Histogram";
 import { MOST_NEW, useNews, useVisibleJobs } from "./live";
 import { usePeek } from "./Peek";
@@ -27,19 +28,23 @@ const rowId = (row: Job) => row.id;
 const tint = (row: Job) => row.state;
 
 export default function Jobs() {
-  const { q = "" } = route.useSearch();
+  const { q = "", range: chosen } = route.useSearch();
+  const range = useTimeRange();
+  // Without a chosen range the list has no bound in time.
+  const shown = inRange(q, chosen === undefined ? undefined : range);
   const navigate = route.useNavigate();
   const search = useCallback((next: string) => void navigate({ search: (before) => ({ ...before, q: next || undefined }) }), [navigate]);
   return (
     <>
-      <PageHeader title="Jobs" actions={<Toolbar q={q} />} />
+      <PageHeader title="Jobs" actions={<Toolbar q={shown} />} />
       <StateTabs q={q} />
-      <List q={q} onSearch={search} />
+      <List q={shown} typed={q} onSearch={search} onAnyTime={range.reset} />
     </>
   );
 }
 
-function List({ q, onSearch }: { q: string; onSearch: (q: string) => void }) {
+/** `q` is what is asked for; `typed` is the same without the time range. */
+function List({ q, typed, onSearch, onAnyTime }: { q: string; typed: string; onSearch: (q: string) => void; onAnyTime: () => void }) {
   const list = useInfiniteQuery({ ...jobs(q), placeholderData: keepPreviousData });
   const rows = useMemo(() => (list.data?.pages.flatMap((page) => page.items) ?? []) as Job[], [list.data]);
   const matches = useQuery(histogram(q));
@@ -93,11 +98,11 @@ function List({ q, onSearch }: { q: string; onSearch: (q: string) => void }) {
   const examined = list.data?.pages.reduce((sum, page) => sum + page.scan.examined, 0) ?? 0;
   return (
     <>
-      <SearchBox q={q} error={list.error} onSearch={onSearch} />
+      <SearchBox q={typed} error={list.error} onSearch={onSearch} />
       {matches.data && matches.data.matched > 0 ? (
         <Histogram
           data={matches.data}
-          onChoose={(from, to) => onSearch(withField(q, "created", `created>=${iso(from)} created<${iso(to)}`))}
+          onChoose={(from, to) => onSearch(withField(typed, "created", `created>=${iso(from)} created<${iso(to)}`))}
         />
       ) : null}
       {bulk.progress}
@@ -110,7 +115,7 @@ function List({ q, onSearch }: { q: string; onSearch: (q: string) => void }) {
         hasNextPage ? (
           <NotYet q={q} examined={examined} busy={isFetchingNextPage} onMore={more} />
         ) : q ? (
-          <NoMatch q={q} onSearch={onSearch} />
+          <NoMatch q={q} onSearch={onSearch} onAnyTime={q === typed ? undefined : onAnyTime} />
         ) : (
           <NoJobs />
         )
