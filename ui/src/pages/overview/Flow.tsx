@@ -5,7 +5,7 @@ import { timeseries } from "@/api/queries";
 import { formatRate, Panel } from "@/design";
 import { Chart, type Series } from "@/design/Chart";
 import { pointsOf, ratesOf, settled, stepSeconds, timesOf } from "@/pages/analytics/figures";
-import { Loaded } from "@/pages/data";
+import { Loaded, useKept } from "@/pages/data";
 import { stepOf, useTimeRange } from "@/shell/range";
 import { useHappened } from "./happened";
 
@@ -15,13 +15,18 @@ const BANDS = [
   { upper: 1, lower: 0, colour: "succeeded" },
 ] as const;
 
+function useChart(metric: "enqueued" | "throughput" | "failures", over: { from: string; to: string; step: string }) {
+  const query = useQuery(timeseries({ metric, ...over }));
+  return { ...query, data: useKept(query.data) };
+}
+
 export function Flow() {
   const range = useTimeRange();
   const iso = (at: number) => new Date(at).toISOString();
   const over = { from: iso(range.from), to: iso(range.to), step: stepOf(range) };
-  const comes = useQuery(timeseries({ metric: "enqueued", ...over }));
-  const ends = useQuery(timeseries({ metric: "throughput", ...over }));
-  const fails = useQuery(timeseries({ metric: "failures", ...over }));
+  const comes = useChart("enqueued", over);
+  const ends = useChart("throughput", over);
+  const fails = useChart("failures", over);
   const marks = useHappened();
   // When the figures were read: the last step has lasted until then.
   const now = comes.dataUpdatedAt;
@@ -37,15 +42,15 @@ export function Flow() {
       });
     };
     const shown: Series[] = [
-      { label: "Came in", colour: "accent", kind: "line", values: rates(comes.data) },
+      { label: "Enqueued", colour: "accent", kind: "line", values: rates(comes.data) },
       { label: "Ended", colour: "succeeded", kind: "line", values: rates(ends.data) },
-      { label: "Attempts failed", colour: "dead", kind: "area", values: rates(fails.data) },
+      { label: "Failed attempts", colour: "dead", kind: "area", values: rates(fails.data) },
     ];
     return { times: timesOf(points), series: shown };
   }, [comes.data, ends.data, fails.data, now]);
   return (
     <Panel
-      title="Flow"
+      title="Throughput"
       aside={
         <span className="max-sm:hidden">
           Shaded where the backlog <span className="rounded-chip bg-retrying/20 px-1 text-text">grows</span> or <span className="rounded-chip bg-succeeded/20 px-1 text-text">shrinks</span>
@@ -54,7 +59,7 @@ export function Flow() {
     >
       <div className="p-3 pt-1.5">
         <Loaded query={comes} rows={5}>
-          {() => <Chart title="Jobs that came in, ended and failed, per second" times={times} series={series} bands={BANDS} marks={marks} format={formatRate} height={200} onZoom={range.zoom} onReset={range.reset} />}
+          {() => <Chart title="Jobs enqueued and ended, and failed attempts, per second" times={times} series={series} bands={BANDS} marks={marks} format={formatRate} height={200} onZoom={range.zoom} onReset={range.reset} />}
         </Loaded>
         {ends.error ?? fails.error ? (
           <p role="alert" className="pt-1 text-12">

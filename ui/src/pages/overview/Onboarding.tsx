@@ -10,7 +10,8 @@ import { serverUrl } from "@/base";
 import { Button, CliLine, CopyButton, Duration, ErrorPanel, shortId, StateLabel, Tabs } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { useFollowed } from "@/pages/submit/follow";
-import { addressLines, bare, isOwn, snippetsOf } from "./snippets";
+import { system } from "@/pages/system/queries";
+import { addressLines, bare, firstCommand, isOwn, snippetsOf } from "./snippets";
 
 export function Onboarding({ onDismiss }: { onDismiss: () => void }) {
   const now = useQuery(stats()).data;
@@ -25,7 +26,7 @@ export function Onboarding({ onDismiss }: { onDismiss: () => void }) {
       <header className="flex flex-wrap items-end gap-4">
         <div className="grow">
           <h1 className="text-20 font-semibold">Welcome to Ganger</h1>
-          <p className="text-muted">Three steps from nothing to a job of your own. Each ticks itself.</p>
+          <p className="text-muted">Three steps to a job of your own. Steps complete automatically.</p>
         </div>
         <span className="text-muted">{done} of 3 done</span>
       </header>
@@ -66,7 +67,7 @@ function Server() {
   const about = useQuery(capabilities());
   const now = useQuery(stats());
   return (
-    <Step number={1} done={now.data !== undefined} title="The server runs">
+    <Step number={1} done={now.data !== undefined} title="Server is running">
       {now.error && !now.data ? (
         <ErrorPanel error={now.error} onRetry={() => void now.refetch()} />
       ) : (
@@ -76,7 +77,7 @@ function Server() {
       )}
       {addressLines(serverUrl("")).map((command) => (
         <div key={command} className="flex flex-col gap-1">
-          <p className="text-muted">Tell it to your terminal first, so that every command finds it:</p>
+          <p className="text-muted">Point your terminal at it:</p>
           <CliLine command={command} />
         </div>
       ))}
@@ -88,6 +89,8 @@ function RunJob({ done }: { done: boolean }) {
   const [id, setId] = useState<string>();
   const may = useMay("enqueue");
   const job = useFollowed(id).data;
+  const runsCommands = (useQuery(workers()).data?.items ?? []).some((worker) => worker.local && (worker.kinds.length === 0 || worker.kinds.includes("exec")));
+  const data = useQuery(system()).data?.settings?.find((each) => each.setting === "data");
   const submit = useMutation({
     mutationFn: () => api.post("/v1/jobs", { body: { kind: "echo", payload: { hello: "from my first job" } } }),
     onSuccess: (made) => setId(made.id),
@@ -96,7 +99,7 @@ function RunJob({ done }: { done: boolean }) {
     <Step number={2} done={done} title="Run a job">
       <div className="flex items-center gap-3 max-sm:flex-col max-sm:items-stretch">
         <div className="min-w-0 grow">
-          <CliLine command="ganger run -- echo hello" />
+          <CliLine command={firstCommand(runsCommands, data)} />
         </div>
         {may ? (
           <>

@@ -10,11 +10,11 @@ import { Button, Chip, ConfirmDialog, type Confirmation, Duration, EmptyState, f
 import { useSteady } from "@/design/steady";
 import { useLiveQueries } from "@/live/hooks";
 import { Loaded } from "@/pages/data";
-import { type QueueRow, queueRows } from "./worst";
+import { type QueueRow, queueRows, RATE_MINUTES } from "./worst";
 
 /** So many are shown; the page of queues has them all. */
 const SHOWN = 8;
-const STEP = 5;
+const STEP = 1;
 const HOUR = { from: "1h", step: `${STEP}m`, by: "queue" } as const;
 const HEAD = "px-3 py-1.5 font-medium whitespace-nowrap";
 const CELL = "px-3 h-(--row) whitespace-nowrap";
@@ -38,7 +38,7 @@ export function Queues() {
       <Loaded query={list} rows={4}>
         {() =>
           rows.length === 0 ? (
-            <EmptyState title="There is no queue yet">A queue comes to be with its first job.</EmptyState>
+            <EmptyState title="There is no queue yet">The first job of a queue creates it.</EmptyState>
           ) : (
             <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Queues" {...hold}>
               <table className="w-full">
@@ -49,8 +49,8 @@ export function Queues() {
                     <th className={`${HEAD} text-right`}>Ready</th>
                     <th className={`${HEAD} text-right max-sm:hidden`}>Running</th>
                     <th className={`${HEAD} text-right`}>Oldest</th>
-                    <th className={`${HEAD} text-right max-sm:hidden`}>Ended</th>
-                    <th className={`${HEAD} text-right max-md:hidden`}>Failed</th>
+                    <th className={`${HEAD} text-right max-sm:hidden`}>Ended, last {RATE_MINUTES} m</th>
+                    <th className={`${HEAD} text-right max-md:hidden`}>Failed attempts, 1 h</th>
                     <th className={`${HEAD} max-md:hidden`}>Ended, 1 h</th>
                     <th className={HEAD}>
                       <span className="sr-only">Actions</span>

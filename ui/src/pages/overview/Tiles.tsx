@@ -64,7 +64,7 @@ function Tile({ title, to, value, note, delta, deltaOf, spark, sparkLabel, spark
             </div>
           </div>
           <div className="flex flex-wrap justify-between gap-x-3 text-12 text-muted">
-            <span className="min-w-0">{loading ? <Skeleton className="h-3 w-28" /> : note}</span>
+            <span className="min-w-0 max-w-full truncate" title={typeof note === "string" ? note : undefined}>{loading ? <Skeleton className="h-3 w-28" /> : note}</span>
             {delta ? (
               <span title={`${deltaOf ?? title}, this hour against the hour before`}>
                 {deltaOf ? `${deltaOf} ` : ""}
@@ -91,7 +91,7 @@ function Throughput() {
   const { before, after } = halves(pointsOf(query.data));
   return (
     <Tile
-      title="Throughput"
+      title={`Throughput, last ${MINUTES} m`}
       to={{ to: "/jobs", search: { q: "state:succeeded" } }}
       value={<Rate perSecond={recentRate(after, MINUTES)} />}
       note={`${formatCount(sumOfCounts(after))} jobs ended in 1 h`}
@@ -119,9 +119,9 @@ function Backlog() {
       value={<Num value={ready} unit="jobs ready" />}
       note={drainText(drain)}
       delta={formatChange(change(sumOfCounts(before), sumOfCounts(after)))}
-      deltaOf="intake"
+      deltaOf="enqueued"
       spark={whole(after).map((point) => point.count)}
-      sparkLabel="Jobs that came in per minute over the last hour"
+      sparkLabel="Jobs enqueued per minute over the last hour"
       sparkClass="stroke-queued"
       failed={failedOf(now, comes, ends)}
       loading={now.data === undefined}
@@ -132,7 +132,7 @@ function Backlog() {
 export function drainText(drain: Drain): string {
   switch (drain.state) {
     case "empty":
-      return "nothing waits";
+      return "nothing waiting";
     case "unknown":
       return "time to drain not known yet";
     case "growing":
@@ -179,10 +179,10 @@ function FailureRate() {
   const dead = failed.after.reduce((sum, point) => sum + (point.dead ?? 0), 0);
   return (
     <Tile
-      title="Attempts that fail"
+      title="Failed attempts, last 1 h"
       to={{ to: "/failures" }}
       value={formatPercent(now)}
-      note={`${formatCount(sumOfCounts(failed.after))} of ${formatCount(sumOfCounts(ran.after))} in 1 h, ${formatCount(dead)} died`}
+      note={`${formatCount(sumOfCounts(failed.after))} of ${formatCount(sumOfCounts(ran.after))} attempts, ${formatCount(dead)} jobs died`}
       delta={formatChange(change(was, now))}
       spark={whole(failed.after).map((point, index) => share(point.count, ran.after[index]?.count) ?? null)}
       sparkLabel="Share of attempts that failed, per minute over the last hour"

@@ -7,6 +7,7 @@ import type { components } from "@/api/schema";
 import type { Operation } from "@/api/types";
 import type { Mark } from "@/design/marks";
 import { useLiveQueries } from "@/live/hooks";
+import { titleOf } from "@/pages/operations/progress";
 
 type Entry = components["schemas"]["AuditEntryBody"];
 type Leader = components["schemas"]["LeaderBody"];
@@ -21,7 +22,7 @@ export function marksOf(leader: Leader | null | undefined, noted: readonly Entry
     const [, queue, verb = ""] = /\/v1\/queues\/([^/:]+):(\w+)$/.exec(operation) ?? [];
     if (queue && SAID[verb]) marks.push({ at: seconds(at), label: `${decodeURIComponent(queue)} ${SAID[verb]}` });
   }
-  for (const { created_at, action } of bulk) marks.push({ at: seconds(created_at), label: `${action} of many jobs` });
+  for (const operation of bulk) marks.push({ at: seconds(operation.created_at), label: titleOf(operation) });
   return marks;
 }
 

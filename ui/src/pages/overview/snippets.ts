@@ -1,4 +1,6 @@
 /** A whole worker in a few lines, for each way to write one, with the address of this server filled in. Pure. */
+import { shellWord } from "@/design";
+
 export interface Snippet {
   id: string;
   label: string;
@@ -15,6 +17,15 @@ export const bare = (url: string): string => url.replace(/\/+$/, "");
 
 /** What tells commands where the server is, if it is not where they look by themselves. */
 export const addressLines = (serverUrl: string): string[] => (bare(serverUrl) === "http://127.0.0.1:8080" ? [] : [`export GANGER_URL=${bare(serverUrl)}`]);
+
+/**
+ * The first command: one that works as it is. A command as a job needs the token in the data directory of a server of one's own, so
+ * that is named where it is not the usual one. Where nothing runs commands, a plain job does.
+ */
+export function firstCommand(runsCommands: boolean, data: { value: string; origin: string } | undefined): string {
+  if (!runsCommands || !data) return `ganger enqueue echo -p '{"hello":"world"}' --wait`;
+  return `ganger run${data.origin === "default" ? "" : ` --data ${shellWord(data.value)}`} -- echo hello`;
+}
 
 export function snippetsOf(serverUrl: string, authentication: boolean): Snippet[] {
   const url = bare(serverUrl);

@@ -5,7 +5,7 @@ import type { components } from "@/api/schema";
 import { FINAL, type Queue, STATES, sumOf } from "@/api/types";
 import { formatCount, formatDuration, formatRate, Panel, useNow } from "@/design";
 import { Chart, type Series } from "@/design/Chart";
-import { Loaded } from "@/pages/data";
+import { Loaded, useKept } from "@/pages/data";
 import { stepOf, useTimeRange } from "@/shell/range";
 import { depthOf } from "./depth";
 import { ratesOf, settled } from "./flow";
@@ -16,7 +16,8 @@ type Body = components["schemas"]["TimeseriesBody"];
 export function useQueueSeries(queue: string, metric: "throughput" | "enqueued" | "wait" | "run") {
   const { from, to } = useTimeRange();
   const iso = (at: number) => new Date(at).toISOString();
-  return useQuery(timeseries({ metric, queue, from: iso(from), to: iso(to), step: stepOf({ from, to }) }));
+  const query = useQuery(timeseries({ metric, queue, from: iso(from), to: iso(to), step: stepOf({ from, to }) }));
+  return { ...query, data: useKept(query.data) };
 }
 
 export function useSettled(body: Body | undefined) {
@@ -40,12 +41,12 @@ export function Charts({ queue: shown }: { queue: Queue }) {
       <Panel title="Depth" aside="jobs that wait or run; replays make the past look fuller">
         <Depth queue={shown} />
       </Panel>
-      <Panel title="Came and went">
+      <Panel title="Throughput">
         <Loaded query={done} rows={5}>
           {(data) => <Flow done={data} came={came.data} />}
         </Loaded>
       </Panel>
-      <Panel title="Wait before the start">
+      <Panel title="Wait time">
         <Loaded query={wait} rows={5}>
           {(data) => <Percentiles title={`Wait in ${queue}`} body={data} />}
         </Loaded>
