@@ -30,7 +30,7 @@ test("a worker opens beside the list, and a running job says that its worker is 
   const { id } = await ganger.post("/v1/jobs", { kind: "sleep", queue: "media", payload: { seconds: 600 } });
   await ganger.counts("state:running", 1);
   await open(`jobs/${id}`);
-  await expect(page.getByText(/^Worker heard .* ago$/)).toBeVisible();
+  await expect(page.getByText(/^Last heartbeat .* ago$/)).toBeVisible();
   await open("workers");
   await isLive(page);
   await rows(page, "Workers").filter({ hasText: "alice" }).getByText("media").click();

@@ -169,7 +169,7 @@ function Edit({ job, onClose }: { job: Job; onClose: () => void }) {
       width="max-w-2xl"
       footer={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" disabled={text === undefined || wrong !== undefined} busy={busy} onClick={() => void run()}>
             Submit 1 job
           </Button>

@@ -19,11 +19,11 @@ export function Alive({ job }: { job: Job }) {
   const [{ last, beats }, setSeen] = useState<{ last: number | undefined; beats: readonly number[] }>({ last: undefined, beats: [] });
   if (heardAt !== undefined && heardAt !== last) setSeen({ last: heardAt, beats: withBeat(beats, heardAt, now) });
   if (holder === undefined || heardAt === undefined) return null;
-  const words = `Its worker was heard ${beats.length} ${beats.length === 1 ? "time" : "times"} since this page looks, within the last minute`;
+  const words = `${beats.length} ${beats.length === 1 ? "heartbeat" : "heartbeats"} of its worker seen in the last minute`;
   return (
     <div className="flex items-center gap-3 pt-2 text-12 text-muted">
       <Link to="/workers/$id" params={{ id: holder }} className="quiet-link whitespace-nowrap">
-        Worker heard {formatDuration(Math.max(0, now - heardAt))} ago
+        Last heartbeat {formatDuration(Math.max(0, now - heardAt))} ago
       </Link>
       <span role="img" aria-label={words} title={words} className="relative h-2.5 w-40 border-b border-line-strong">
         {beats

@@ -47,7 +47,7 @@ function Result({ job }: { job: Job }) {
   return <Loaded query={query}>{(text) => (text.trim() === "null" || text === "" ? <EmptyState title="This job returned nothing" /> : <CodeView text={text} label="result" />)}</Loaded>;
 }
 
-const SAYS: Record<string, string> = { created: "taken in", started: "started", ended: "ended", asked: "asked for", succeeded: "succeeded", dead: "died", cancelled: "cancelled" };
+const SAYS: Record<string, string> = { created: "created", started: "started", ended: "ended", asked: "asked for", succeeded: "succeeded", dead: "died", cancelled: "cancelled" };
 
 function Events({ id }: { id: string }) {
   const query = useQuery({

@@ -13,6 +13,7 @@ import { Actions } from "./Actions";
 import { Alive } from "./Alive";
 import { Details } from "./Details";
 import { ErrorCard } from "./ErrorCard";
+import { Said } from "./Said";
 import { momentOf } from "./timeline";
 import { Timeline } from "./Timeline";
 
@@ -46,7 +47,7 @@ function Known({ data, tab, onTab, narrow = false }: { data: Job } & Omit<Props,
           <code className="text-12 break-all text-muted">{data.id}</code>
           <CopyButton text={data.id} label="Copy id" />
         </span>
-        {data.cancel_requested && data.state === "running" ? <Chip tone="warn">told to stop</Chip> : null}
+        {data.cancel_requested && data.state === "running" ? <Chip tone="warn">stopping</Chip> : null}
         <span className="ml-auto">
           <Actions job={data} />
         </span>
@@ -84,7 +85,7 @@ function About({ data }: { data: Job }) {
           ["Finished", <Time key="finished" at={data.finished_at} />],
           ["Waited", <Duration key="waited" ms={data.queue_time_ms} />],
           ["Ran", <Duration key="ran" ms={data.execution_time_ms} />],
-          ["In all", <Duration key="all" ms={data.total_time_ms} />],
+          ["Total time", <Duration key="all" ms={data.total_time_ms} />],
           ...some("Expires", data.expires_at ? <Time at={data.expires_at} /> : null),
           ...some("Schedule", data.schedule ? <Link to="/schedules/$name" params={{ name: data.schedule.name }}>{data.schedule.name}</Link> : null),
           ...some("Tags", data.tags?.length ? <span className="flex flex-wrap gap-1">{data.tags.map((tag) => <Chip key={tag}>{tag}</Chip>)}</span> : null),
@@ -126,8 +127,14 @@ function Why({ id }: { id: string }) {
       <Loaded query={query} rows={2}>
         {(why) => (
           <div className="flex flex-col gap-2 px-3 py-2.5">
-            <p className="text-14 font-medium">{sentence(why.summary)}</p>
-            {why.next_step ? <p className="text-muted">→ {sentence(why.next_step)}</p> : null}
+            <p className="text-14 font-medium">
+              <Said text={why.summary} />
+            </p>
+            {why.next_step ? (
+              <p className="text-muted">
+                → <Said text={why.next_step} />
+              </p>
+            ) : null}
             {why.position || why.estimate_ms ? (
               <p className="text-12 text-muted">
                 {why.position ? `${why.position.exact ? "" : "At least "}${formatExact(why.position.ahead)} ahead of it in its queue` : ""}
@@ -143,7 +150,9 @@ function Why({ id }: { id: string }) {
                   {why.gates.map((gate) => (
                     <li key={gate.gate} className="flex gap-2">
                       <span className={`w-16 shrink-0 text-12 leading-5 ${gate.closed ? "font-medium" : "text-muted"}`}>{gate.closed ? "held" : "open"}</span>
-                      <span className={gate.closed ? "" : "text-muted"}>{gate.evidence}</span>
+                      <span className={gate.closed ? "" : "text-muted"}>
+                        <Said text={gate.evidence} />
+                      </span>
                     </li>
                   ))}
                 </ul>
@@ -155,8 +164,6 @@ function Why({ id }: { id: string }) {
     </Panel>
   );
 }
-
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?`)]$/.test(text) ? "" : ".");
 
 /** There is no such job: an id tells when it would have been taken in, so what happened can be told apart. */
 function NotThere({ id, problem }: { id: string; problem: Problem }) {
@@ -175,7 +182,7 @@ function NotThere({ id, problem }: { id: string; problem: Problem }) {
           "Its time lies in the future: no server can have given it out."
         ) : (
           <>
-            A job with this id was taken in <Time at={new Date(moment).toISOString()} />. Jobs that ended are removed when their retention is over, and by whoever deletes them. If it was given out lately, check
+            A job with this id was created <Time at={new Date(moment).toISOString()} />. Jobs that ended are removed when their retention is over, and by whoever deletes them. If it was given out lately, check
             that this is the server it was submitted to.
           </>
         )}
