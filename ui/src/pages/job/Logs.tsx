@@ -8,7 +8,7 @@ import { useMay } from "@/api/queries";
 import type { Job } from "@/api/types";
 import { Button, EmptyState, formatExact } from "@/design";
 import { Loaded } from "@/pages/data";
-import { found, isAtEnd, linesOf } from "./logs";
+import { found, isAtEnd, linesOf, linksOf } from "./logs";
 import { NotAllowed } from "./NotAllowed";
 
 /** The stream does not tell lines, so they are asked for; more slowly where nobody waits for the next one. */
@@ -69,6 +69,19 @@ export function Logs({ job }: { job: Job }) {
   );
 }
 
+/** A line with its addresses as links. */
+function Line({ text }: { text: string }) {
+  return linksOf(text).map(({ at, text: part, href }) =>
+    href ? (
+      <a key={at} href={href} target="_blank" rel="noopener noreferrer">
+        {part}
+      </a>
+    ) : (
+      part
+    ),
+  );
+}
+
 interface LinesProps {
   text: string;
   find: string;
@@ -89,6 +102,10 @@ function Lines({ text, find, follow, onFollow }: LinesProps) {
   useEffect(() => {
     if (follow && shown.length > 0) virtual.scrollToIndex(shown.length - 1, { align: "end" });
   }, [follow, height, shown.length, virtual]);
+  // The newest line is of no use below the edge of the window.
+  useEffect(() => {
+    if (follow) scroller.current?.scrollIntoView({ block: "nearest" });
+  }, [follow]);
   const touched = () => {
     byHand.current = true;
   };
@@ -104,11 +121,11 @@ function Lines({ text, find, follow, onFollow }: LinesProps) {
         {find ? `${formatExact(shown.length)} of ${formatExact(all.length)} lines; hidden: ${formatExact(all.length - shown.length)}` : `${formatExact(all.length)} ${all.length === 1 ? "line" : "lines"}; the last 64 KB of an attempt are kept`}
       </div>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it listens for scrolling, which is no action */}
-      <div ref={scroller} role="region" aria-label="Log" tabIndex={0} className="max-h-120 overflow-auto py-2 font-mono text-12 leading-4.5" onWheel={touched} onTouchMove={touched} onPointerDown={touched} onKeyDown={touched} onScroll={onScroll}>
+      <div ref={scroller} role="region" aria-label="Log" tabIndex={0} className="max-h-[min(30rem,60vh)] overflow-auto py-2 font-mono text-12 leading-4.5" onWheel={touched} onTouchMove={touched} onPointerDown={touched} onKeyDown={touched} onScroll={onScroll}>
         <div className="relative" style={{ height }}>
           {virtual.getVirtualItems().map((item) => (
             <div key={item.key} ref={virtual.measureElement} data-index={item.index} className="absolute top-0 left-0 min-h-4.5 w-full px-3 break-words whitespace-pre-wrap" style={{ transform: `translateY(${item.start}px)` }}>
-              {shown[item.index]}
+              <Line text={shown[item.index] ?? ""} />
             </div>
           ))}
         </div>

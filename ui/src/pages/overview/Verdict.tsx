@@ -56,7 +56,7 @@ export function Verdict() {
         <Icon size={20} strokeWidth={1.75} className={`mt-0.5 shrink-0 ${look.colour}`} aria-hidden="true" />
         <p className="min-w-0 grow text-16 break-words">
           <span className="font-semibold">{look.word}</span>
-          <span> — {findings.length === 1 && findings[0] ? <Told finding={findings[0]} /> : verdict.text}</span>
+          <span> — {findings.length === 1 && findings[0] ? <Told finding={findings[0]} /> : withoutRate(verdict.text)}</span>
         </p>
         <Tooltip
           side="bottom"
@@ -88,6 +88,9 @@ export function Verdict() {
     </section>
   );
 }
+
+/** The rate of the last minute is left out: all rates on this page are of the last five. */
+const withoutRate = (text: string) => text.replace(/, [\d.]+ jobs\/s$/, "");
 
 /** A finding whose queue is a link where it is named. */
 function Told({ finding }: { finding: Finding }) {
