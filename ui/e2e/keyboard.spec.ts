@@ -108,7 +108,7 @@ test("single keys can be turned off, and what has the focus still has its own", 
   await open("jobs");
   await isLive(page);
   await page.getByRole("button", { name: "Settings and account" }).click();
-  await page.getByRole("menuitemcheckbox", { name: "Single keys do something" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "Keyboard shortcuts" }).click();
   await page.keyboard.press("Escape");
   await page.getByRole("main").focus();
   for (const key of ["t", ".", "?", "g", "q"]) await page.keyboard.press(key);

@@ -208,7 +208,9 @@ export function makeRouter(client: QueryClient) {
     defaultPreloadStaleTime: 0,
     defaultErrorComponent: Crash,
     defaultPendingComponent: () => <SkeletonRows />,
-    scrollRestoration: false,
+    // The page scrolls inside the shell: Back returns to where one was.
+    scrollRestoration: true,
+    scrollToTopSelectors: ["#main"],
   });
 }
 

@@ -58,7 +58,7 @@ function Open<T>({ held, ask, onClose }: { held: T; ask: Confirmation<T>; onClos
       title={ask.title(held)}
       footer={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>{/^cancel/i.test(ask.action(held)) ? "Go back" : "Cancel"}</Button>
           <Button look={ask.danger ? "danger" : "primary"} disabled={!ready} busy={busy} onClick={() => void run()}>
             {ask.action(held)}
           </Button>

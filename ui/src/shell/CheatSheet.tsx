@@ -45,7 +45,7 @@ const SECTIONS: readonly (readonly [string, readonly (readonly [string, string])
     [
       ["↑ ↓", "What was searched before; suggestions"],
       ["Tab", "Take the suggestion"],
-      ["Alt+Enter", "Turn the condition at the caret round"],
+      ["Alt+Enter", "Negate this filter"],
     ],
   ],
 ];

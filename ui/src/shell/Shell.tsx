@@ -68,7 +68,7 @@ export function Shell() {
         <div className="flex min-w-0 grow flex-col max-sm:pb-13">
           <TopBar onSearch={() => setOpen("palette")} onKeys={() => setOpen("keys")} />
           <div className="flex min-h-0 grow">
-            <main ref={main} id="main" tabIndex={-1} className="flex min-w-0 grow flex-col overflow-y-auto p-6 *:shrink-0 outline-none max-sm:p-3">
+            <main ref={main} id="main" data-scroll-restoration-id="main" tabIndex={-1} className="flex min-w-0 grow flex-col overflow-y-auto p-6 *:shrink-0 outline-none max-sm:p-3">
               <Outlet />
             </main>
             <InspectorHost />

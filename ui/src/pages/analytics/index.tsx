@@ -37,9 +37,9 @@ export default function Analytics() {
         <div className="grid grid-cols-2 gap-4 max-md:grid-cols-1">
           <Throughput over={over} />
           <Success over={over} />
-          <Percentiles metric="wait" title="Wait, from due to its lease" over={over} />
+          <Percentiles metric="wait" title="Wait time" over={over} />
           <Percentiles metric="run" title="Run, per attempt" over={over} />
-          <Percentiles metric="total" title="Total, from intake to the end of a job" over={over} wide />
+          <Percentiles metric="total" title="Total time" over={over} wide />
         </div>
         <KindTable over={over} chosen={kind} />
       </div>

@@ -23,7 +23,7 @@ it("says how long it will take at its pace, if it knows how much there is", () =
 });
 
 it("says why jobs were skipped, the most common first", () => {
-  expect(skippedInWords(operation({ skipped_by: { gone: 1, final: 3, live: 0, new_reason: 2 } as never }))).toEqual(["3 were over already", "2 new reason", "1 was gone"]);
+  expect(skippedInWords(operation({ skipped_by: { gone: 1, final: 3, live: 0, new_reason: 2 } as never }))).toEqual(["3 had ended already", "2 new reason", "1 was gone"]);
 });
 
 it("counts its pace over its own time", () => {

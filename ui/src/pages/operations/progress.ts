@@ -32,8 +32,8 @@ export function toneOf({ state }: Operation): Tone {
 }
 
 const REASON: Record<string, string> = {
-  live: "were not over",
-  final: "were over already",
+  live: "were still active",
+  final: "had ended already",
   changed: "changed meanwhile",
   gone: "were gone",
   unique_key_held: "have a unique key that another job holds",

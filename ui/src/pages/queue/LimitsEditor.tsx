@@ -58,7 +58,7 @@ export function LimitsEditor({ queue, onClose }: { queue: Queue; onClose: () => 
       description="An empty field means that there is no such limit."
       footer={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" disabled={changes.length === 0} busy={save.isPending} onClick={() => save.mutate()}>
             {changes.length === 0 ? "Nothing changed" : changes.length === 1 ? "Save one change" : `Save ${changes.length} changes`}
           </Button>

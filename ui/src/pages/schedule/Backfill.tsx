@@ -44,10 +44,10 @@ export function Backfill({ name, onClose }: { name: string; onClose: () => void 
       open
       onOpenChange={(open) => !open && onClose()}
       title={`Backfill ${name}`}
-      description="Fires the instants of a range of the past that did not fire. Those that did are left alone."
+      description="Fires the instants of a range of the past that did not fire. Those that did are skipped."
       footer={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           {look.data ? (
             <Button look="primary" disabled={count === 0} busy={run.isPending} onClick={() => run.mutate()}>
               {count === 0 ? "Nothing to fire" : `Backfill ${formatCount(count)} ${count === 1 ? "instant" : "instants"}`}

@@ -85,7 +85,7 @@ function Form({ first, before, onClose }: { first: ScheduleForm; before?: Schedu
       width="w-[640px]"
       footer={
         <>
-          <Button onClick={onClose}>{before ? "Keep as it is" : "Close without making it"}</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" disabled={!ready} busy={save.isPending} onClick={() => save.mutate()}>
             Save schedule
           </Button>
@@ -168,7 +168,7 @@ function Form({ first, before, onClose }: { first: ScheduleForm; before?: Schedu
           <textarea className="field min-h-20 font-mono text-12" value={form.payload} spellCheck={false} onChange={set("payload")} />
         </Field>
         <div className="grid grid-cols-3 gap-3 max-sm:grid-cols-1">
-          <Field label="While its last job is not over" error={refused("/overlap")}>
+          <Field label="If still running" error={refused("/overlap")}>
             <select className="field w-full" value={form.overlap} onChange={set("overlap")}>
               {OVERLAP.map(([value, text]) => (
                 <option key={value} value={value}>
@@ -177,7 +177,7 @@ function Form({ first, before, onClose }: { first: ScheduleForm; before?: Schedu
               ))}
             </select>
           </Field>
-          <Field label="Instants that were missed" error={refused("/misfire")}>
+          <Field label="Missed runs" error={refused("/misfire")}>
             <select className="field w-full" value={form.misfire} onChange={set("misfire")}>
               {MISFIRE.map(([value, text]) => (
                 <option key={value} value={value}>
@@ -186,7 +186,7 @@ function Form({ first, before, onClose }: { first: ScheduleForm; before?: Schedu
               ))}
             </select>
           </Field>
-          <Field label="Jitter, at most" error={refused("/jitter")}>
+          <Field label="Max jitter" error={refused("/jitter")}>
             <input className="field w-full" value={form.jitter} spellCheck={false} autoComplete="off" onChange={set("jitter")} />
           </Field>
         </div>

@@ -45,10 +45,10 @@ export default function Schedule() {
                     ["Next", <Time key="next" at={data.status?.next} fallback="never" />],
                     ["Kind", data.job.kind],
                     ["Queue", <Link key="queue" to="/queues/$queue" params={{ queue: data.job.queue ?? "default" }}>{data.job.queue ?? "default"}</Link>],
-                    ["While its last job is not over", data.overlap.replaceAll("_", " ")],
-                    ["Instants that were missed", data.misfire.replaceAll("_", " ")],
-                    ["Jitter, at most", String(data.jitter)],
-                    ["Jobs that are not over", data.status?.live.length ? <Jobs key="live" ids={data.status.live} /> : "none"],
+                    ["If still running", data.overlap.replaceAll("_", " ")],
+                    ["Missed runs", data.misfire.replaceAll("_", " ")],
+                    ["Max jitter", String(data.jitter)],
+                    ["Active jobs", data.status?.live.length ? <Jobs key="live" ids={data.status.live} /> : "none"],
                     ["Changed", <Time key="changed" at={data.status?.updated_at} />],
                   ]}
                 />
@@ -69,7 +69,7 @@ export default function Schedule() {
               {(data) => <Instants items={data.items} />}
             </Loaded>
           </Panel>
-          <Panel title="What became of its occurrences" aside={<Strip items={history.data?.items ?? []} />}>
+          <Panel title="Run history" aside={<Strip items={history.data?.items ?? []} />}>
             <Loaded query={history} rows={5}>
               {(data) => <Ledger items={data.items} />}
             </Loaded>
@@ -112,7 +112,7 @@ function Strip({ items }: { items: readonly Occurrence[] }) {
 const REASON: Record<string, string> = {
   missed: "nobody was there to fire it",
   paused: "the schedule was paused",
-  overlap: "its last job was not over",
+  overlap: "the last run was still active",
   edited: "the schedule was changed",
   queue_draining: "the queue takes no submissions",
   unique_key: "a job with its unique key is there",

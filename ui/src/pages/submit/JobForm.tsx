@@ -79,7 +79,7 @@ export function JobForm({ draft, onChange, onSubmit, busy, problem }: Props) {
             }}
           />
         </Field>
-        {field("queue", "Queue", "The lane it waits in; default if empty.", { list: `${id}queues`, placeholder: "default" })}
+        {field("queue", "Queue", "default if empty", { list: `${id}queues`, placeholder: "default" })}
       </div>
       <datalist id={`${id}kinds`}>
         {known.kinds.map((kind) => (
@@ -208,8 +208,8 @@ function PayloadTools({ draft, onChange }: Pick<Props, "draft" | "onChange">) {
 function When({ id, draft, onChange, errors }: { id: string; draft: Draft; onChange: Props["onChange"]; errors: Partial<Record<keyof Draft, string>> }) {
   const choices = [
     ["now", "Now"],
-    ["delay", "After a while"],
-    ["at", "At a moment"],
+    ["delay", "With delay"],
+    ["at", "At a time"],
   ] as const;
   const error = draft.when === "delay" ? errors.delay : draft.when === "at" ? errors.at : undefined;
   return (

@@ -33,7 +33,7 @@ export default function Submit() {
             , and can be changed.
           </>
         ) : (
-          "It is safe once its id is shown."
+          "Saved as soon as you see an id."
         )}
       </PageHeader>
       {who.data && !may ? (
@@ -117,10 +117,10 @@ function SameAs({ draft }: { draft: Draft }) {
   const authentication = useQuery(whoami()).data?.authentication ?? false;
   const curl = curlOf(draft, serverUrl(""), authentication);
   return (
-    <Panel title="The same elsewhere">
+    <Panel title="As CLI or curl">
       <div className="p-3 pt-1">
         <Tabs
-          label="The same elsewhere"
+          label="As CLI or curl"
           value={tab}
           onChange={setTab}
           tabs={[

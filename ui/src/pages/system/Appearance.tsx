@@ -39,7 +39,7 @@ export function Appearance() {
         </label>
         <label className="col-span-full flex items-center gap-2">
           <input type="checkbox" className="size-4 accent-accent" checked={settings.singleKeys} onChange={(event) => changeSettings({ singleKeys: event.target.checked })} />
-          Single keys do something, such as t and g j. Off, only the keys of what has the focus do, and {MOD}+K
+          Keyboard shortcuts of one key, such as t and g j. Off, only the keys of what has the focus do, and {MOD}+K
         </label>
       </div>
     </Panel>

@@ -42,7 +42,7 @@ function Health({ data }: { data: SystemData }) {
     <>
       <VerdictStrip tone={!data.ready ? "bad" : bad.length > 0 ? "warn" : "well"}>
         <span className="font-medium">
-          {data.ready ? (bad.length > 0 ? `Ready, with something to look at: ${bad.map(({ name }) => name).join(", ")}.` : "Ready: every check is well.") : `Not ready: ${bad.map(({ name }) => name).join(", ")}.`}
+          {data.ready ? (bad.length > 0 ? `Ready, with something to look at: ${bad.map(({ name }) => name).join(", ")}.` : "Ready: all checks pass.") : `Not ready: ${bad.map(({ name }) => name).join(", ")}.`}
         </span>
       </VerdictStrip>
       <div className="grid grid-cols-2 items-start gap-4 max-md:grid-cols-1">
@@ -58,15 +58,15 @@ function Health({ data }: { data: SystemData }) {
             ))}
           </ul>
         </Panel>
-        <Panel title="Store and what is kept">
+        <Panel title="Storage and retention">
           <Facts
             items={[
               ["Store", store.kind],
-              ["Place", store.place ? <code key="place" className="text-12 break-all">{store.place}</code> : "not told"],
+              ["Location", store.place ? <code key="place" className="text-12 break-all">{store.place}</code> : "not told"],
               ["Redis", store.accelerated ? "in use" : "not used"],
               ["Finished jobs are kept", retention.jobs.finished],
               ["Dead jobs are kept", retention.jobs.dead],
-              ["Figures by the minute are kept", retention.minutes],
+              ["Minute metrics kept", retention.minutes],
               ["Idempotency keys are kept", retention.idempotency_keys],
               ["Entries of the audit log, at most", formatExact(retention.audit_entries)],
             ]}
@@ -83,7 +83,7 @@ function Health({ data }: { data: SystemData }) {
                 <span className="text-muted">{server.version}</span>
                 {server.name === cluster.server ? <span className="text-muted">answers this page</span> : null}
                 <span className="ml-auto text-muted">
-                  heard <Duration ms={server.silent_ms} /> ago, began <Time at={server.started_at} />
+                  heartbeat <Duration ms={server.silent_ms} /> ago, started <Time at={server.started_at} />
                 </span>
               </li>
             ))}

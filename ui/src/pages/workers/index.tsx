@@ -35,7 +35,7 @@ const columns: readonly Column<Worker>[] = [
   { id: "queues", header: "Queues", width: "minmax(120px,1.8fr)", notOnCard: true, cell: (row) => <span title={row.queues.join(", ")}>{row.queues.join(", ") || "all"}</span> },
   { id: "kinds", header: "Kinds", width: "minmax(90px,1fr)", notOnCard: true, cell: (row) => <span className="text-muted" title={row.kinds.join(", ")}>{row.kinds.length === 0 ? "any" : row.kinds.length > 3 ? `${row.kinds.length} kinds` : row.kinds.join(", ")}</span> },
   { id: "version", header: "Version", width: "80px", notOnCard: true, cell: (row) => row.version || "—" },
-  { id: "heard", header: "Silent for", width: "80px", align: "right", notOnCard: true, cell: (row) => <Duration ms={isHere(row) ? row.silent_ms : undefined} /> },
+  { id: "heard", header: "Last heartbeat", width: "104px", align: "right", notOnCard: true, cell: (row) => <Duration ms={isHere(row) ? row.silent_ms : undefined} /> },
   { id: "since", header: "Since", width: "88px", time: true, cell: (row) => <Time at={row.left?.at ?? row.opened_at} /> },
 ];
 
@@ -115,7 +115,7 @@ function Summary({ workers: all }: { workers: readonly Worker[] }) {
   return (
     <div className="mb-4 flex flex-wrap items-center gap-x-6 gap-y-2 rounded border border-line bg-surface px-4 py-2.5">
       <span className="font-medium">
-        {formatCount(fleet.here)} {fleet.here === 1 ? "worker is" : "workers are"} here
+        {formatCount(fleet.here)} connected
       </span>
       <span className="flex items-center gap-3">
         <Meter value={fleet.used} of={fleet.threads} label={`${fleet.used} of ${fleet.threads} threads are used`} width="w-40" />
