@@ -81,6 +81,21 @@ fn what_a_job_logged_is_printed_as_it_is_and_as_a_document() {
     assert_eq!(log["text"], text);
 }
 
+#[test]
+fn the_logs_of_a_retried_job_are_those_of_every_attempt() {
+    let dev = Instance::dev();
+    let output =
+        dev.ganger(&["run", "--detach", "--max-attempts", "2", "--", "sh", "-c", "echo tried; exit 3"]);
+    let id = stdout(&output).trim().to_owned();
+    // It dies, and whoever waits for that hears so.
+    assert_ne!(code(&dev.ganger(&["job", "wait", &id, "--timeout", "120s"])), 0);
+    let logs = dev.ganger(&["job", "logs", &id]);
+    assert_eq!(stdout(&logs).matches("tried").count(), 2, "{}", stdout(&logs));
+    assert!(stderr(&logs).contains("attempt 1 of 2:") && stderr(&logs).contains("attempt 2 of 2:"));
+    let one = dev.ganger(&["job", "logs", &id, "--attempt", "1"]);
+    assert_eq!((stdout(&one).matches("tried").count(), stderr(&one).as_str()), (1, ""));
+}
+
 /// An error is a document as well, on standard error, and its exit code stays what it is.
 #[test]
 fn a_refusal_is_told_in_json_too() {

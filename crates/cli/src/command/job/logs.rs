@@ -11,6 +11,9 @@ use crate::exit::Exit;
 use crate::failure::Fallible;
 use crate::follow::{Waited, log, logs_until_final};
 
+/// Without `--attempt`, so many of the last attempts are shown.
+const ATTEMPTS_SHOWN: u32 = 20;
+
 /// What a job logged: the last 64 KiB of each attempt are kept.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -21,7 +24,7 @@ Examples:
 pub(super) struct Logs {
     /// The job's id
     id: JobId,
-    /// Of which attempt; the last one if not given
+    /// Of which attempt; of all of them if not given, and of the last one with -o json
     #[arg(long, conflicts_with = "follow", value_name = "NUMBER")]
     attempt: Option<u32>,
     /// Print lines as they come, until the job has ended
@@ -46,15 +49,19 @@ impl Logs {
                 client.send(&call).await?.read::<JobBody>()?.attempt
             }
         };
-        let text = if attempt == 0 {
-            context.out.note("it has not been attempted yet");
-            String::new()
-        } else {
-            log(&client, id, attempt).await?
-        };
         if context.out.is_for_people() {
-            context.out.text(&text)?;
+            let first = self.attempt.unwrap_or_else(|| attempt.saturating_sub(ATTEMPTS_SHOWN - 1).max(1));
+            if attempt == 0 {
+                context.out.note("it has not been attempted yet");
+            }
+            for number in first..=attempt {
+                if self.attempt.is_none() && attempt > 1 {
+                    context.out.note(&format!("attempt {number} of {attempt}:"));
+                }
+                context.out.text(&log(&client, id, number).await?)?;
+            }
         } else {
+            let text = if attempt == 0 { String::new() } else { log(&client, id, attempt).await? };
             let body = json!({ "job": id, "attempt": attempt, "text": text }).to_string();
             context.out.show_one(&body, &id.to_string(), |_| String::new())?;
         }
