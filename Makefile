@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 CARGO ?= cargo
 
-.PHONY: help run test setup fmt ui lint unit python schema e2e screenshots sim instructions soak bench bench-accept bench-peers bench-tools fuzz deny generate up down logs clean
+.PHONY: help run test quick setup fmt ui lint unit python schema e2e screenshots sim instructions soak bench bench-accept bench-peers bench-tools fuzz deny generate up down logs clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,6 +21,10 @@ test: setup fmt ui bench-tools ## Everything a change must pass
 	$(CARGO) test --locked --workspace --no-run
 	@scripts/beside "lint sim instructions" unit python schema e2e
 	@echo "all tests passed"
+
+quick: fmt ## What most mistakes are found by, in minutes after a first build: lints, the rules, the style checks
+	$(CARGO) clippy --locked --workspace -- -D warnings
+	$(CARGO) test --locked --quiet -p ganger-core
 
 setup: ## Install what building and testing needs
 	@scripts/setup

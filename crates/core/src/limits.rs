@@ -140,7 +140,7 @@ pub const FIRED_AT_ONCE: usize = 1_000;
 /// Most occurrences of one backfill.
 pub const BACKFILL: usize = 1_000;
 /// Most instants that are shown ahead.
-pub const UPCOMING: usize = 100;
+pub const UPCOMING: usize = 1_000;
 /// How long the ledger of a schedule reaches back.
 pub const LEDGER_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// And over how many instants, about.

@@ -52,7 +52,10 @@ enum Verb {
     #[command(after_help = "Example:\n  ganger schedule run nightly")]
     Run(Named),
     /// When it fires next, with what the clocks do
-    #[command(after_help = "Example:\n  ganger schedule next nightly 5")]
+    #[command(after_help = "\
+Examples:
+  ganger schedule next nightly 5
+  ganger schedule next nightly 10 --from 2027-03-20T00:00:00Z")]
     Next(Next),
     Backfill(Backfill),
     /// What became of its occurrences, newest first
@@ -70,9 +73,12 @@ struct Named {
 struct Next {
     /// The schedule
     name: ScheduleName,
-    /// How many instants, up to 100
+    /// How many instants, up to 1000
     #[arg(default_value_t = 10)]
     count: usize,
+    /// Instants after this moment (RFC 3339) [default: now]
+    #[arg(long, value_name = "MOMENT")]
+    from: Option<Wall>,
 }
 
 /// Fire the instants of a range of the past that did not fire.
@@ -137,7 +143,9 @@ impl Schedule {
 
 impl Next {
     async fn run(self, context: &Context) -> Fallible<Exit> {
-        let at = with_query(&path(&self.name, "/next"), [("n", Some(self.count.to_string()))]);
+        let from = self.from.map(|from| from.to_string());
+        let at =
+            with_query(&path(&self.name, "/next"), [("n", Some(self.count.to_string())), ("from", from)]);
         let call = Call::get(format!("look ahead in schedule {}", self.name), at);
         let answer = context.client()?.send(&call).await?;
         let instants = answer.read::<UpcomingBody>()?.items;

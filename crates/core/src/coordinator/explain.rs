@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::coordinator::Coordinator;
-use crate::coordinator::classes::{Class, gates};
+use crate::coordinator::classes::{Class, ClassId, gates};
 use crate::coordinator::table::{Entry, Phase};
 use crate::coordinator::view::{Explanation, Gate, GateShown, LeaseShown, QueueView, Stats, WorkerView};
 use crate::dependency;
@@ -164,6 +164,25 @@ impl Coordinator {
         shown
     }
 
+    fn cannot_start(&self) -> u64 {
+        let waiting = self.classes.ids().map(|id| (id, self.in_line(id))).filter(|(_, jobs)| *jobs > 0);
+        waiting.filter(|(id, _)| self.is_stuck(*id)).map(|(_, jobs)| jobs).sum()
+    }
+
+    /// Whether the jobs of a class wait for a person or a worker, and not for time or threads.
+    fn is_stuck(&self, id: ClassId) -> bool {
+        let class = self.classes.get(id);
+        let queue = self.queues.get(&class.key.queue);
+        gates(&class.key, &class.groups, &self.fleet, queue, self.awake_at).iter().any(|gate| match gate {
+            Gate::QueuePaused(_) | Gate::NoWorker { .. } | Gate::TooNarrow { .. } => true,
+            Gate::QueueRunning { .. }
+            | Gate::QueueRate { .. }
+            | Gate::KeyClosed { .. }
+            | Gate::KeyRunning { .. }
+            | Gate::KeyRate { .. } => false,
+        })
+    }
+
     fn fitting(&self, class: &Class) -> usize {
         class.groups.iter().map(|g| self.fleet.members(*g)).sum()
     }
@@ -238,7 +257,7 @@ impl Coordinator {
                 leases: Vec::new(),
                 stuck: 0,
                 opened_at: d.opened_at,
-                silent: now.mono.since(d.left_at),
+                silent: now.mono.since(d.heard_at),
                 left: Some(d.left.clone()),
             });
         present.chain(departed).collect()
@@ -304,6 +323,7 @@ impl Coordinator {
             workers: workers.into_iter().collect(),
             threads,
             threads_used: used,
+            cannot_start: self.cannot_start(),
             closed_keys: self.closed_keys(),
             backlog: self.commits.waiting(),
             store_trouble: self.commits.trouble().map(str::to_owned),

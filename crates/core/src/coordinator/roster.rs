@@ -101,6 +101,8 @@ pub(crate) struct Departed {
     pub(crate) worker: WorkerInfo,
     pub(crate) opened_at: Wall,
     pub(crate) left_at: Mono,
+    /// When it was last heard, which is before it was taken for lost.
+    pub(crate) heard_at: Mono,
     pub(crate) lost: bool,
     pub(crate) left: Left,
 }

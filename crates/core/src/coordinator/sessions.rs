@@ -312,6 +312,7 @@ impl Coordinator {
             worker: entry.worker,
             opened_at,
             left_at: now.mono,
+            heard_at: entry.heard_at,
             lost,
             left: entry.leaves.unwrap_or(gone),
         });

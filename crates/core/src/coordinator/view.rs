@@ -163,6 +163,8 @@ pub struct Stats {
     pub threads: u64,
     /// Threads in use.
     pub threads_used: u64,
+    /// Queued jobs that do not start as things are: their queue is paused, or no connected worker fits.
+    pub cannot_start: u64,
     /// Keys that are closed, of all queues.
     pub closed_keys: usize,
     /// Changes that wait for the next batch.

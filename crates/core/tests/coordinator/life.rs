@@ -122,12 +122,26 @@ fn a_lost_worker_gives_its_job_to_another_until_it_is_taken_for_poison() {
     assert_eq!(world.started.len(), 3, "the fourth worker is spared");
 }
 
+/// A worker that was killed was last heard when it was last heard, and not when it was taken for lost.
+#[test]
+fn a_lost_worker_is_shown_with_its_last_heartbeat() {
+    let mut world = World::with_workers(&[1]);
+    world.pass(Duration::from_secs(1));
+    let silence = TTL + Duration::from_secs(20);
+    world.now.mono = world.now.mono + silence;
+    world.now.wall = world.now.wall + silence;
+    world.give(vec![Input::Tick]);
+    let shown = world.coordinator.workers(world.now);
+    assert_eq!((shown[0].state, shown[0].silent), (WorkerState::Lost, silence));
+}
+
 #[test]
 fn a_paused_queue_starts_nothing_and_a_draining_one_takes_nothing() {
     let mut world = World::with_workers(&[2]);
     world.put_queue(|settings| settings.paused = true);
     let job = world.narrow();
     assert_eq!((world.has_started(job), closed(&world, job)), (false, vec!["queue"]));
+    assert_eq!(world.coordinator.stats().cannot_start, 1);
     world.put_queue(|settings| settings.paused = false);
     assert!(world.has_started(job));
     world.put_queue(|settings| settings.draining = true);
@@ -142,7 +156,7 @@ fn a_paused_queue_starts_nothing_and_a_draining_one_takes_nothing() {
 fn explain_names_what_dispatch_waits_for() {
     let mut world = World::exact();
     let job = world.wide(2);
-    assert_eq!(closed(&world, job), ["worker"]);
+    assert_eq!((closed(&world, job), world.coordinator.stats().cannot_start), (vec!["worker"], 1));
     let proud = world.submit(|spec| {
         spec.options.threads = 8;
         spec.options.min_threads = 8;
@@ -152,6 +166,7 @@ fn explain_names_what_dispatch_waits_for() {
     assert!(closed(&world, proud).contains(&"width"));
     let next = world.wide(2);
     assert_eq!(closed(&world, next), ["threads"]);
+    assert_eq!(world.coordinator.stats().cannot_start, 1, "the proud one");
     let labelled = world.submit(|spec| drop(spec.options.require.insert("gpu".into(), "yes".into())));
     assert_eq!(closed(&world, labelled), ["worker"]);
     let running = world.coordinator.explain(job, world.now).unwrap();

@@ -4596,9 +4596,12 @@ pub struct PreviewScheduleResponse {
 pub struct NextRequest {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    /// 0: 10. At most 100.
+    /// 0: 10. At most 1000.
     #[prost(uint32, tag = "2")]
     pub n: u32,
+    /// Instants after this moment; absent: after now.
+    #[prost(message, optional, tag = "3")]
+    pub from: ::core::option::Option<::prost_types::Timestamp>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NextResponse {
@@ -8132,6 +8135,9 @@ pub struct StatsResponse {
     pub store_trouble: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "9")]
     pub verdict: ::core::option::Option<Verdict>,
+    /// Queued jobs that do not start as things are: their queue is paused, or no connected worker fits.
+    #[prost(uint64, tag = "10")]
+    pub cannot_start: u64,
 }
 /// Jobs of one queue and kind.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -23,6 +23,9 @@ pub struct StatsBody {
     pub term: u64,
     /// All jobs by state.
     pub jobs: CountsBody,
+    /// Queued jobs that do not start as things are: their queue is paused, or no connected worker fits.
+    #[serde(default)]
+    pub cannot_start: u64,
     /// Jobs by queue and kind.
     pub by_kind: Vec<KindStatsBody>,
     /// Workers by state.
@@ -106,6 +109,7 @@ impl From<Stats> for StatsBody {
         StatsBody {
             term: stats.term.number,
             jobs,
+            cannot_start: stats.cannot_start,
             by_kind,
             workers: stats.workers.into_iter().collect(),
             threads: stats.threads,

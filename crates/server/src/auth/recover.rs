@@ -45,9 +45,8 @@ pub fn recovery_token(now: Wall) -> Option<(String, Vec<Document>)> {
         target: format!("token {id}"),
         request_id: None,
     };
-    let body = serde_json::to_string(&token).ok()?;
-    let token = Document { collection: Collection::Token, key: id, body: Some(body) };
-    Some((text, vec![token, entry.document(rand::random())]))
+    let token = Document::of(Collection::Token, id, &token).ok()?;
+    Some((text, vec![token, entry.document(rand::random()).ok()?]))
 }
 
 #[cfg(test)]

@@ -88,7 +88,8 @@ impl Schedules for SchedulesDoor {
     async fn next(&self, request: Request<v1::NextRequest>) -> Result<Response<v1::NextResponse>, Status> {
         let request = request.into_inner();
         let count = read::count("n", request.n, UPCOMING_DEFAULT, limits::UPCOMING)?;
-        let upcoming = self.service.upcoming(named("name", &request.name)?, count).await?;
+        let from = read::moment("from", request.from)?;
+        let upcoming = self.service.upcoming(named("name", &request.name)?, from, count).await?;
         Ok(Response::new(v1::NextResponse { instants: instants(upcoming) }))
     }
 

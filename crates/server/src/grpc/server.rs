@@ -111,6 +111,7 @@ fn stats_shown(stats: StatsBody, verdict: VerdictBody) -> v1::StatsResponse {
         threads_used: stats.threads_used,
         store_backlog: stats.store_backlog as u64,
         store_trouble: stats.store_trouble.unwrap_or_default(),
+        cannot_start: stats.cannot_start,
         verdict: Some(v1::Verdict {
             severity: verdict.severity,
             text: verdict.text,

@@ -134,10 +134,12 @@ async fn delete(State(app): State<App>, Segment(segment): Segment, params: Param
 ///
 /// With the local time, and what the clocks do where they change. A paused schedule is shown as if it were not.
 #[utoipa::path(get, path = "/v1/schedules/{name}/next", tag = "schedules",
-    params(("name" = String, Path), ("n" = Option<usize>, Query, description = "1 to 100, 10 if not given")),
+    params(("name" = String, Path), ("n" = Option<usize>, Query, description = "1 to 1000, 10 if not given"),
+        ("from" = Option<String>, Query, description = "Instants after this moment (RFC 3339); after now if not given")),
     responses((status = 200, body = UpcomingBody), (status = 404, body = ProblemBody)))]
 async fn next(State(app): State<App>, Segment(segment): Segment, params: Params) -> Answer {
-    params.only(&["n"])?;
+    params.only(&["n", "from"])?;
+    let from = params.parsed::<Wall>("from")?;
     let count = match params.parsed::<usize>("n")? {
         None => UPCOMING_DEFAULT,
         Some(n) if (1..=limits::UPCOMING).contains(&n) => n,
@@ -145,7 +147,7 @@ async fn next(State(app): State<App>, Segment(segment): Segment, params: Params)
             return Err(Problem::parameter("n", format!("is {n}, allowed are 1 to {}", limits::UPCOMING)));
         }
     };
-    let upcoming = app.service.upcoming(name(&segment)?, count).await?;
+    let upcoming = app.service.upcoming(name(&segment)?, from, count).await?;
     let items = upcoming.into_iter().map(InstantBody::from).collect();
     Ok(Json(UpcomingBody { items }).into_response())
 }

@@ -292,12 +292,14 @@ mod tests {
             threads: 8,
             threads_used: 5,
             backlog: 7,
+            cannot_start: 0,
             closed_keys: 0,
             store_trouble: None,
             schedules: ScheduleCounts::default(),
         };
         let workers = WorkerUse { idle: 0, working: 3, away: 10 };
-        let gauges = Gauges { stats, queues: Vec::new(), workers, schedule_lag: Duration::ZERO };
+        let (queues, verdict) = (Vec::new(), ganger_core::verdict::Verdict::default());
+        let gauges = Gauges { stats, queues, workers, schedule_lag: Duration::ZERO, verdict };
         let text = text(&compat, Some(&gauges));
         for expected in [
             "jobs_total{status=\"completed\"} 1",

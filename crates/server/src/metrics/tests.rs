@@ -54,6 +54,7 @@ fn gauges(queues: Vec<(QueueView, QueueThreads)>) -> Gauges {
         threads: 8,
         threads_used: 5,
         backlog: 7,
+        cannot_start: 0,
         closed_keys: 2,
         store_trouble: None,
         schedules: ScheduleCounts { known: 4, paused: 2, overdue: 1 },

@@ -135,9 +135,15 @@ impl Service {
     ///
     /// # Errors
     /// There is none of that name.
-    pub async fn upcoming(&self, name: ScheduleName, count: usize) -> Answer<Vec<Upcoming>> {
+    pub async fn upcoming(
+        &self,
+        name: ScheduleName,
+        from: Option<Wall>,
+        count: usize,
+    ) -> Answer<Vec<Upcoming>> {
         let view = self.schedule(name).await?;
-        let from = self.0.clock.now().wall.max(view.standing.settled);
+        // Somebody who names a moment wants to see what the rule says, also of the past.
+        let from = from.unwrap_or_else(|| self.0.clock.now().wall.max(view.standing.settled));
         Ok(timing(&view)?.upcoming(from, count.min(limits::UPCOMING)))
     }
 

@@ -79,7 +79,7 @@ async fn a_schedule_is_made_changed_fired_backfilled_and_deleted() {
     request.cursor = page.next_cursor;
     let rest = client.occurrences(request).await.unwrap().into_inner();
     assert_eq!((page.occurrences.len(), rest.occurrences.len(), rest.next_cursor.as_str()), (3, 1, ""));
-    let next = client.next(v1::NextRequest { name: name(), n: 2 }).await.unwrap().into_inner();
+    let next = client.next(v1::NextRequest { name: name(), n: 2, from: None }).await.unwrap().into_inner();
     assert_eq!(next.instants.len(), 2);
     // The job knows its schedule, by both doors.
     let job = page.occurrences.iter().find(|row| !row.job.is_empty()).unwrap().job.clone();
@@ -138,7 +138,7 @@ async fn schedules_are_listed_page_by_page_and_rubbish_is_refused() {
     assert_eq!(refused(client.occurrences(wrong).await).1, "invalid_cursor");
     let no_range = v1::BackfillRequest { name: "a".into(), ..Default::default() };
     assert_eq!(refused(client.backfill(no_range).await).1, "validation_failed");
-    let many = v1::NextRequest { name: "a".into(), n: 101 };
+    let many = v1::NextRequest { name: "a".into(), n: 1_001, from: None };
     assert_eq!(refused(client.next(many).await).1, "invalid_parameter");
     pair.stop().await;
 }

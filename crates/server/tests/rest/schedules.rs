@@ -133,6 +133,9 @@ async fn a_preview_and_a_look_ahead_tell_what_the_clocks_do(site: Site) {
     let _: ScheduleBody = site.told("/v1/schedules", &berlin).await;
     let next: UpcomingBody = site.read("/v1/schedules/b/next?n=40").await;
     assert_eq!(next.items.len(), 40);
+    let later: UpcomingBody = site.read("/v1/schedules/b/next?n=2&from=2100-01-01T00:00:00Z").await;
+    let years: Vec<&str> = later.items.iter().map(|instant| &instant.local[..4]).collect();
+    assert_eq!(years, ["2100", "2101"]);
     let gap = next.items.iter().find(|instant| instant.local.contains("T03:00:00"));
     assert!(gap.is_some_and(|instant| instant.note.as_deref().unwrap_or("").contains("clocks go forward")));
 }

@@ -9,7 +9,7 @@
 //! The program runs in a process group of its own, and when the attempt must stop the whole group is
 //! told to (SIGTERM) and then made to (SIGKILL). Exit code 0 is success; 65 (`EX_DATAERR`) is fatal; any
 //! other, 75 (`EX_TEMPFAIL`) among them, is tried again by the retry policy. A failure reads
-//! `exit code 3: <last line of stderr>`. What it prints goes to the attempt's log line by line, and the
+//! `exit code 3: <last line of stderr>`. A worker that is killed takes the group with it ([`Watchdog`]). What it prints goes to the attempt's log line by line, and the
 //! last 64 KiB of either stream are kept in the result.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, Command};
 
 use super::tail::{self, Tail};
 use crate::context::Ctx;
@@ -103,6 +103,7 @@ pub(super) async fn run(environment: Environment, ctx: Ctx, exec: Exec) -> Resul
     let program = command.as_std().get_program().to_string_lossy().into_owned();
     let mut child = command.spawn().map_err(|e| format!("cannot start `{program}`: {e}"))?;
     let mut group = Group::of(&child);
+    let watchdog = Watchdog::over(&group).map_err(|e| format!("cannot watch `{program}`: {e}"))?;
     let feeding = feed(&mut child, exec.stdin);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let out = tokio::spawn(tail::follow(stdout, ctx.clone()));
@@ -119,7 +120,7 @@ pub(super) async fn run(environment: Environment, ctx: Ctx, exec: Exec) -> Resul
     }
     let (stdout, stderr) = last_words(&group, out, err).await;
     group.is_over();
-    drop(feeding);
+    drop((watchdog, feeding));
     conclude(ended?, stdout, stderr)
 }
 
@@ -235,6 +236,33 @@ fn conclude(status: ExitStatus, stdout: Tail, stderr: Tail) -> Result<Output, Jo
         None => what,
     };
     Err(if status.code() == Some(EX_DATAERR) { JobError::fatal(text) } else { JobError::retry(text) })
+}
+
+/// Kills the program's process group if this worker dies without a chance to do so itself, by `kill -9` above all: the
+/// job would run elsewhere while its first program goes on.
+///
+/// It is a shell that waits for the end of a pipe whose other end only the worker holds. A parent-death signal would need a
+/// call between fork and exec, and reach the program but not what it started. What leaves the group survives.
+struct Watchdog {
+    /// Killed first when both are dropped, so that it never sees the end of the pipe while the worker lives.
+    _shell: Child,
+    _pipe: ChildStdin,
+}
+
+impl Watchdog {
+    fn over(group: &Group) -> std::io::Result<Option<Watchdog>> {
+        let Some(leader) = group.0 else { return Ok(None) };
+        let mut shell = Command::new(SHELL)
+            .args(["-c", "read _; kill -9 \"-$1\"", "ganger-watchdog", &leader.as_raw_nonzero().to_string()])
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        Ok(shell.stdin.take().map(|pipe| Watchdog { _shell: shell, _pipe: pipe }))
+    }
 }
 
 /// The program's process group, killed when the attempt is dropped before the program has ended.

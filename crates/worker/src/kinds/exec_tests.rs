@@ -119,3 +119,32 @@ async fn gone(process: i32) {
     };
     tokio::time::timeout(Duration::from_secs(10), wait).await.expect("the process ends");
 }
+
+/// What becomes of a program whose worker was killed: the kernel closes the worker's end of the pipe, and nothing else happens.
+#[tokio::test]
+async fn the_group_of_a_killed_worker_does_not_survive_it() {
+    let start = || Command::new("sleep").arg("1000").process_group(0).kill_on_drop(true).spawn().unwrap();
+    let mut child = start();
+    let Watchdog { _shell: mut shell, _pipe: pipe } =
+        Watchdog::over(&Group::of(&child)).unwrap().expect("the program runs");
+    drop(pipe);
+    let status = tokio::time::timeout(Duration::from_secs(60), child.wait()).await;
+    let status = status.expect("the watchdog kills the group").unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
+    assert!(tokio::time::timeout(Duration::from_secs(60), shell.wait()).await.is_ok(), "and ends");
+
+    // A watchdog that is let go does nothing.
+    let mut child = start();
+    let watchdog = Watchdog::over(&Group::of(&child)).unwrap().expect("the program runs");
+    let id = watchdog._shell.id().unwrap();
+    drop(watchdog);
+    let gone = || !std::path::Path::new(&format!("/proc/{id}/cwd")).exists();
+    for _ in 0..6_000 {
+        if gone() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(gone(), "the watchdog has ended");
+    assert!(child.try_wait().unwrap().is_none(), "and the program goes on");
+}

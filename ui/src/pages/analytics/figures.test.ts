@@ -47,11 +47,12 @@ it("tells a change with its sign, and nothing where there is nothing to compare 
 });
 
 it("says how long a backlog lasts, and that it grows if it does", () => {
-  expect(drainOf(0, 5, 1)).toEqual({ state: "empty" });
-  expect(drainOf(100, 1, 6)).toEqual({ state: "draining", ms: 20_000 });
-  expect(drainOf(100, 6, 1)).toEqual({ state: "growing", perSecond: 5 });
-  expect(drainOf(100, 2, 2)).toEqual({ state: "steady" });
-  expect(drainOf(100, undefined, 2)).toEqual({ state: "unknown" });
+  expect(drainOf(0, 0, 5, 1)).toEqual({ state: "empty" });
+  expect(drainOf(100, 0, 1, 6)).toEqual({ state: "draining", ms: 20_000 });
+  expect(drainOf(100, 7, 1, 6)).toEqual({ state: "stuck", jobs: 7 });
+  expect(drainOf(100, 0, 6, 1)).toEqual({ state: "growing", perSecond: 5 });
+  expect(drainOf(100, 0, 2, 2)).toEqual({ state: "steady" });
+  expect(drainOf(100, 0, undefined, 2)).toEqual({ state: "unknown" });
 });
 
 it("counts neither for nor against who was cancelled", () => {

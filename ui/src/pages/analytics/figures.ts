@@ -89,15 +89,18 @@ export function successRate(figure: Pick<Figure, "succeeded" | "dead">): number 
 
 export type Drain =
   | { state: "empty" }
+  /** Jobs whose queue is paused, or for which there is no worker. */
+  | { state: "stuck"; jobs: number }
   | { state: "unknown" }
   /** Jobs that come beyond those that end, per second. */
   | { state: "growing"; perSecond: number }
   | { state: "steady" }
   | { state: "draining"; ms: number };
 
-/** How long the backlog lasts at the rates of the last minutes. */
-export function drainOf(ready: number, comes: number | undefined, ends: number | undefined): Drain {
+/** How long the backlog lasts at the rates of the last minutes. What cannot start does not drain, whatever the rate of the others. */
+export function drainOf(ready: number, cannotStart: number, comes: number | undefined, ends: number | undefined): Drain {
   if (ready === 0) return { state: "empty" };
+  if (cannotStart > 0) return { state: "stuck", jobs: cannotStart };
   if (comes === undefined || ends === undefined) return { state: "unknown" };
   const net = ends - comes;
   if (net > 1e-9) return { state: "draining", ms: (ready / net) * 1000 };

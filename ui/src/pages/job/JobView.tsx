@@ -5,7 +5,7 @@ import { type ReactNode, useEffect } from "react";
 import { Problem } from "@/api/problem";
 import { explanation, job } from "@/api/queries";
 import { FINAL, type Job } from "@/api/types";
-import { Chip, CopyButton, Duration, Elapsed, EmptyState, Facts, formatDuration, formatExact, formatPercent, Panel, shortId, StateLabel, Time, useNow } from "@/design";
+import { Chip, CopyButton, Duration, Elapsed, EmptyState, Facts, formatDuration, formatPercent, Panel, shortId, StateLabel, Time, useNow } from "@/design";
 import { useLiveQueries } from "@/live/hooks";
 import { Loaded } from "@/pages/data";
 import { addRecent } from "@/shell/recent";
@@ -13,6 +13,7 @@ import { Actions } from "./Actions";
 import { Alive } from "./Alive";
 import { Details } from "./Details";
 import { ErrorCard } from "./ErrorCard";
+import { placeInWords } from "./place";
 import { Said } from "./Said";
 import { momentOf } from "./timeline";
 import { Timeline } from "./Timeline";
@@ -137,7 +138,7 @@ function Why({ id }: { id: string }) {
             ) : null}
             {why.position || why.estimate_ms ? (
               <p className="text-12 text-muted">
-                {why.position ? `${why.position.exact ? "" : "At least "}${formatExact(why.position.ahead)} ahead of it in its queue` : ""}
+                {why.position ? placeInWords(why.position) : ""}
                 {why.estimate_ms ? ` · should start in about ${formatDuration(why.estimate_ms)}` : ""}
               </p>
             ) : null}

@@ -111,7 +111,7 @@ function Backlog() {
   const ends = useQuery(timeseries({ metric: "throughput", ...TWO_HOURS }));
   const { before, after } = halves(pointsOf(comes.data));
   const ready = now.data?.jobs.queued;
-  const drain = drainOf(ready ?? 0, recentRate(pointsOf(comes.data), MINUTES), recentRate(pointsOf(ends.data), MINUTES));
+  const drain = drainOf(ready ?? 0, now.data?.cannot_start ?? 0, recentRate(pointsOf(comes.data), MINUTES), recentRate(pointsOf(ends.data), MINUTES));
   return (
     <Tile
       title="Backlog, ready to run"
@@ -133,6 +133,8 @@ export function drainText(drain: Drain): string {
   switch (drain.state) {
     case "empty":
       return "nothing waiting";
+    case "stuck":
+      return `${formatCount(drain.jobs)} cannot start: paused, or no worker`;
     case "unknown":
       return "time to drain not known yet";
     case "growing":

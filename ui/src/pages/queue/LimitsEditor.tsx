@@ -16,6 +16,8 @@ const POLICIES = [
 ] as const;
 
 const HINT: Partial<Record<QueueField, string>> = {
+  weight: "Share of the starts: 1 to 1000",
+  precedence: "Larger goes first: -128 to 127",
   rate: "As in 100/1m",
   burst: "After a pause; a tenth of the rate if empty",
   max_depth: "More submissions are refused, or held",
@@ -27,6 +29,7 @@ const HINT: Partial<Record<QueueField, string>> = {
 };
 
 const PARTS: readonly (readonly [string, readonly QueueField[]])[] = [
+  ["Among other queues", ["weight", "precedence"]],
   ["The queue as a whole", ["max_running", "rate", "burst", "max_depth", "block"]],
   ["Each concurrency key of it", ["key_max_running", "key_rate", "key_burst", "key_max_depth"]],
   ["Waiting makes up for priority", ["ageing", "ageing_at_most"]],

@@ -89,6 +89,8 @@ function Content({ queue }: { queue: QueueData }) {
               ["Limits", limitsInWords(queue) || "none"],
               ["Workers that serve it", <Num key="workers" value={queue.workers} unit="workers" />],
               ["Oldest ready", <Duration key="oldest" ms={queue.oldest_ready_ms} />],
+              ["Weight among queues", <Num key="weight" value={queue.weight ?? 1} />],
+              ["Precedence", String(queue.precedence ?? 0)],
               ["Next worker", queue.policy.replaceAll("_", " ")],
               ["Ageing", queue.ageing ? `one priority every ${String(queue.ageing.every)}` : "none"],
               ["Finished jobs are kept", queue.retention.finished],

@@ -5,6 +5,8 @@ import { shellWord } from "@/design/CopyButton";
 /** Every field as text; empty means that there is no such limit. */
 export interface QueueForm {
   policy: string;
+  weight: string;
+  precedence: string;
   max_running: string;
   rate: string;
   burst: string;
@@ -24,6 +26,8 @@ export type QueueField = keyof QueueForm;
 
 export const FIELD_LABEL: Record<QueueField, string> = {
   policy: "Policy",
+  weight: "Weight",
+  precedence: "Precedence",
   max_running: "Running at a time",
   rate: "Starts per period",
   burst: "Starts at once",
@@ -42,6 +46,8 @@ export const FIELD_LABEL: Record<QueueField, string> = {
 /** Where the server says that something is wrong with a field. */
 export const POINTER: Record<QueueField, string> = {
   policy: "/policy",
+  weight: "/weight",
+  precedence: "/precedence",
   max_running: "/limits/max_running",
   rate: "/limits/rate",
   burst: "/limits/burst",
@@ -63,6 +69,8 @@ export function formOf(queue: Queue): QueueForm {
   const { limits, key_limits: keys, ageing, retention } = queue;
   return {
     policy: queue.policy,
+    weight: text(queue.weight ?? 1),
+    precedence: text(queue.precedence ?? 0),
     max_running: text(limits?.max_running),
     rate: text(limits?.rate),
     burst: text(limits?.burst),
@@ -92,8 +100,11 @@ export function changesOf(before: QueueForm, after: QueueForm): Change[] {
 }
 
 /** A number where it is one, so that the server says what is wrong where it is not. */
-const number = (value: string): number | string => (/^\d+$/.test(value) ? Number(value) : value);
+const number = (value: string): number | string => (/^-?\d+$/.test(value) ? Number(value) : value);
 const orNone = (value: string, convert: (value: string) => number | string = (same) => same) => (value === "" ? "none" : convert(value));
+
+/** What an empty field means where there is always a value. */
+const DEFAULT = { weight: "1", precedence: "0" } as const;
 
 /** Only what was changed is sent: what somebody else sets meanwhile stays. */
 export function bodyOf(changes: readonly Change[], after: QueueForm): Record<string, unknown> {
@@ -105,6 +116,10 @@ export function bodyOf(changes: readonly Change[], after: QueueForm): Record<str
     switch (field) {
       case "policy":
         (body as Record<string, unknown>)["policy"] = to;
+        break;
+      case "weight":
+      case "precedence":
+        (body as Record<string, unknown>)[field] = number(to || DEFAULT[field]);
         break;
       case "max_running":
       case "burst":
@@ -146,7 +161,8 @@ export function bodyOf(changes: readonly Change[], after: QueueForm): Record<str
 /** The same change in a terminal. */
 export function cliOf(queue: string, changes: readonly Change[]): string {
   const flags = changes.map(({ field, to }) => {
-    const value = to === "" ? (field === "block" ? "0s" : "none") : to;
+    const empty = field === "weight" || field === "precedence" ? DEFAULT[field] : field === "block" ? "0s" : "none";
+    const value = to === "" ? empty : to;
     return `--${field.replaceAll("_", "-")} ${shellWord(value)}`;
   });
   return ["ganger queue set", shellWord(queue), ...flags].join(" ");

@@ -80,6 +80,16 @@ describe("the settings of a queue", () => {
     expect(bodyOf(changesOf(before, without), without)).toEqual({ ageing: "none" });
   });
 
+  it("always have a weight and a precedence", () => {
+    expect(formOf(queue({ weight: 4, precedence: -1 }))).toMatchObject({ weight: "4", precedence: "-1" });
+    const after = { ...before, weight: "7", precedence: "-3" };
+    const changes = changesOf(before, after);
+    expect(bodyOf(changes, after)).toEqual({ weight: 7, precedence: -3 });
+    expect(cliOf("mail", changes)).toBe("ganger queue set mail --weight 7 --precedence -3");
+    const emptied = { ...after, weight: "" };
+    expect(bodyOf(changesOf(after, emptied), emptied)).toEqual({ weight: 1 });
+  });
+
   it("let the server refuse what is no number", () => {
     const after = { ...before, key_max_running: "many", block: "" };
     expect(bodyOf(changesOf(before, after), after)).toEqual({ key_limits: { max_running: "many" } });

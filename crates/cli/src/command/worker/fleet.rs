@@ -88,7 +88,7 @@ fn table(workers: &[WorkerBody], wide: bool, style: Style) -> String {
     if workers.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(["STATE", "ID", "NAME", ">THREADS", ">STUCK", "QUEUES", "SINCE", "HEARD"]);
+    let mut table = Table::new(["STATE", "ID", "NAME", ">THREADS", ">STUCK", "QUEUES", "SINCE", "HEARTBEAT"]);
     if wide {
         table = table.column("VERSION").column("LABELS").column("KINDS");
     }

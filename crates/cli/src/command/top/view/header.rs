@@ -144,7 +144,7 @@ fn figures(model: &Model) -> Vec<Part> {
     }
     if let Some(stats) = &model.data.stats {
         let backlog = stats.jobs.queued;
-        let drain = drains(model, backlog);
+        let drain = drains(model, backlog, stats.cannot_start);
         part(2, format!("backlog {}{drain}", grouped(backlog)), Tone::Plain);
         if let Some(trouble) = &stats.store_trouble {
             part(0, format!("store: {trouble}"), Tone::Bad);
@@ -156,8 +156,11 @@ fn figures(model: &Model) -> Vec<Part> {
     parts
 }
 
-/// Whether the backlog shrinks, and how long it will last.
-fn drains(model: &Model, backlog: u64) -> String {
+/// Whether the backlog shrinks, and how long it will last. What cannot start does not drain, whatever the rate.
+fn drains(model: &Model, backlog: u64, cannot_start: u64) -> String {
+    if cannot_start > 0 {
+        return format!(" ({} cannot start)", grouped(cannot_start));
+    }
     let pace = &model.data.pace;
     let (Some(out), Some(into)) = (pace.out(None), pace.into(None)) else { return String::new() };
     if backlog == 0 {
