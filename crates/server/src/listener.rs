@@ -39,6 +39,8 @@ pub const OTHER_DESCRIPTORS: usize = 192;
 /// A client must send its first request within this, after the TLS handshake if there is one, and finish the headers
 /// of every request.
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+/// And so long after that until a connection without one is cut.
+const FAREWELL: Duration = Duration::from_secs(2);
 /// A connection that was just opened has this long to bring its first call: cut off in the middle of the greeting, its client could
 /// not tell whether that was carried out.
 const GREETING: Duration = Duration::from_millis(100);
@@ -270,7 +272,8 @@ async fn speak(
     let service = TowerToHyperService::new(Counted::new(with_peer, place.clone()));
     let mut connection = pin!(shared.builder.serve_connection(TokioIo::new(stream), service));
     let mut first = pin!(tokio::time::sleep(HEADERS_WITHIN));
-    let (mut told, mut waited) = (false, false);
+    let mut last = pin!(tokio::time::sleep(HEADERS_WITHIN + FAREWELL));
+    let (mut told, mut waited, mut called) = (false, false, false);
     loop {
         tokio::select! {
             end = connection.as_mut() => {
@@ -286,10 +289,17 @@ async fn speak(
             () = shared.ended.cancelled() => return,
             () = place.evicted() => return,
             () = first.as_mut(), if !waited => {
+                waited = true;
+                // A request may be on its way: whoever can be told to take another connection is told.
                 if !place.was_called() {
+                    connection.as_mut().graceful_shutdown();
+                }
+            }
+            () = last.as_mut(), if !called => {
+                called = place.was_called();
+                if !called {
                     return;
                 }
-                waited = true;
             }
         }
     }
