@@ -18,7 +18,12 @@ struct Server {
 
 impl Server {
     fn start(directory: &Path, store: &str) -> Server {
+        Server::start_with(directory, store, &[])
+    }
+
+    fn start_with(directory: &Path, store: &str, more: &[&str]) -> Server {
         let args = ["server", "--listen", "127.0.0.1:0", "--store", store, "-o", "json"];
+        let args = [&args, more].concat();
         let mut child =
             command(directory, &args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
@@ -180,4 +185,43 @@ async fn a_server_whose_database_is_away_starts_and_leads_when_it_is_back() {
     postgres.restart();
     eventually("readiness", || (code(&health("--ready")) == 0).then_some(()));
     assert_eq!(server.cluster(home.path())["role"], "leader");
+}
+
+/// Two clusters of one user, each with two servers, and no data directory anywhere.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_store_has_its_own_tokens_and_its_servers_share_them() {
+    let (one, two) = (database().await, database().await);
+    let (home, other_machine) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let more = ["--auth", "on", "--allow-exec"];
+    let alice = Server::start_with(home.path(), &one, &more);
+    let bob = Server::start_with(other_machine.path(), &one, &more);
+    let carol = Server::start_with(home.path(), &two, &more);
+    // By the port alone: nobody says which store, or where its tokens are.
+    let runs = |directory: &Path, server: &Server| {
+        let args = ["enqueue", "exec", "-p", r#"{"argv":["true"]}"#, "--url", &server.url];
+        code(&command(directory, &args).output().unwrap()) == 0
+    };
+    eventually("the first cluster takes its tokens", || runs(home.path(), &alice).then_some(()));
+    eventually("so does the second", || runs(home.path(), &carol).then_some(()));
+    assert!(runs(home.path(), &alice), "the second has not overwritten those of the first");
+    let tokens = |directory: &Path| {
+        let stores = directory.join(".local/share/ganger/stores");
+        let mut found: Vec<String> = std::fs::read_dir(stores)
+            .unwrap()
+            .map(|store| std::fs::read_to_string(store.unwrap().path().join("exec-token")).unwrap())
+            .collect();
+        found.sort();
+        found
+    };
+    let (here, there) = (tokens(home.path()), tokens(other_machine.path()));
+    assert_eq!((here.len(), there.len()), (2, 1));
+    assert!(here.contains(&there[0]) && here[0] != here[1], "servers of one store share their exec token");
+    drop((alice, bob));
+
+    // Whoever has the credentials of the database gets in again.
+    let made = run(other_machine.path(), &["token", "recover", "--store", &two, "-o", "json"]);
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let mut list = command(other_machine.path(), &["token", "list", "--url", &carol.url]);
+    list.env("GANGER_TOKEN", made["token"].as_str().unwrap());
+    eventually("the recovered token holds", || (code(&list.output().unwrap()) == 0).then_some(()));
 }
