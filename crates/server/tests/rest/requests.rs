@@ -343,6 +343,26 @@ async fn a_stop_does_not_wait_for_listeners() {
     let _ = tokio::time::timeout(PATIENCE, waiting).await.expect("the waiting read ends");
 }
 
+/// Clients are generated from this document.
+#[tokio::test]
+async fn the_bodies_of_claims_and_leases_have_types() {
+    let site = Site::start().await;
+    let document: Value = site.read("/v1/openapi.json").await;
+    for (path, schema) in [
+        ("/v1/queues/{queue}:claim", "ClaimRequest"),
+        ("/v1/leases/{token}:complete", "CompleteRequest"),
+        ("/v1/leases/{token}:fail", "FailRequest"),
+        ("/v1/leases/{token}:release", "ReleaseRequest"),
+        ("/v1/leases/{token}:extend", "ExtendRequest"),
+        ("/v1/leases/{token}:progress", "ProgressRequest"),
+        ("/v1/leases/{token}:log", "LogRequest"),
+    ] {
+        let body = &document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"];
+        assert_eq!(body["$ref"], format!("#/components/schemas/{schema}"), "{path}");
+        assert_eq!(document["components"]["schemas"][schema]["additionalProperties"], false, "{schema}");
+    }
+}
+
 #[tokio::test]
 async fn every_described_operation_exists() {
     let site = Site::start().await;
