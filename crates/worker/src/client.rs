@@ -6,14 +6,15 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures::future::BoxFuture;
-use ganger_core::JobId;
 use ganger_core::dependency::{Dependency, OnDead};
 use ganger_core::job::{JobSpec, State};
 use ganger_core::name::NameError;
+use ganger_core::retry::RetryPolicy;
 use ganger_core::trace::TraceContext;
+use ganger_core::{JobId, Wall, limits};
 use ganger_proto::v1::{self, jobs_client::JobsClient};
 use ganger_proto::{DecodeError, MESSAGE_BYTES};
 use serde::Serialize;
@@ -272,6 +273,31 @@ impl<R> Enqueue<R> {
         self.with(|spec| spec.run_at = Some(clock::wall() + delay))
     }
 
+    /// Not before this moment.
+    pub fn run_at(self, at: SystemTime) -> Enqueue<R> {
+        self.with(|spec| spec.run_at = Some(wall(at)))
+    }
+
+    /// It dies if it has not started by this moment.
+    pub fn expires_at(self, at: SystemTime) -> Enqueue<R> {
+        self.with(|spec| spec.options.expires_at = Some(wall(at)))
+    }
+
+    /// Delays between attempts.
+    pub fn retry(self, policy: RetryPolicy) -> Enqueue<R> {
+        self.with(|spec| spec.options.retry = policy)
+    }
+
+    /// Longest run of one attempt; `None` for as long as it likes.
+    pub fn timeout(self, timeout: Option<Duration>) -> Enqueue<R> {
+        self.with(|spec| spec.options.timeout = timeout)
+    }
+
+    /// How long the unique key is held after success; `None` for good.
+    pub fn unique_for(self, held: Option<Duration>) -> Enqueue<R> {
+        self.with(|spec| spec.options.unique_for = held.unwrap_or(limits::FOREVER))
+    }
+
     /// Attempts allowed in all, the first included.
     pub fn max_attempts(self, attempts: u32) -> Enqueue<R> {
         self.with(|spec| spec.options.max_attempts = attempts)
@@ -306,25 +332,30 @@ impl<R> Enqueue<R> {
         self
     }
 
-    async fn send(self) -> Result<Enqueued<R>, ClientError> {
+    /// The job as the server is asked for it, if there is no mistake in it.
+    pub(crate) fn checked(self) -> Result<JobSpec, ClientError> {
         let spec = self.spec?;
         spec.check().map_err(|e| ClientError::Bounds { field: e.field, problem: e.problem })?;
-        let request = v1::EnqueueRequest {
-            job: Some(spec.into()),
-            idempotency_key: self.idempotency_key,
-            buffered: false,
-        };
+        Ok(spec)
+    }
+
+    async fn send(self) -> Result<Enqueued<R>, ClientError> {
+        let (client, idempotency_key) = (self.client.clone(), self.idempotency_key.clone());
+        let request =
+            v1::EnqueueRequest { job: Some(self.checked()?.into()), idempotency_key, buffered: false };
         let enqueue = |mut jobs: Jobs| {
             let request = request.clone();
             async move { jobs.enqueue(request).await }
         };
-        let answer = self.client.patiently(enqueue).await?;
-        let id = answer
-            .id
-            .parse()
-            .map_err(|e: ganger_core::ids::ParseIdError| ClientError::Answer(e.to_string()))?;
-        Ok(Enqueued { client: self.client, id, deduplicated: answer.deduplicated, result: PhantomData })
+        let answer = client.patiently(enqueue).await?;
+        Enqueued::read(&client, &answer)
     }
+}
+
+/// A moment as the server counts it; before 1970 is 1970.
+fn wall(at: SystemTime) -> Wall {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Wall(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
 impl<R: 'static> IntoFuture for Enqueue<R> {
@@ -343,6 +374,14 @@ pub struct Enqueued<R> {
     id: JobId,
     deduplicated: bool,
     result: PhantomData<fn() -> R>,
+}
+
+impl<R> Enqueued<R> {
+    pub(crate) fn read(client: &Client, answer: &v1::EnqueueResponse) -> Result<Enqueued<R>, ClientError> {
+        let id = answer.id.parse();
+        let id = id.map_err(|e: ganger_core::ids::ParseIdError| ClientError::Answer(e.to_string()))?;
+        Ok(Enqueued { client: client.clone(), id, deduplicated: answer.deduplicated, result: PhantomData })
+    }
 }
 
 impl<R: DeserializeOwned> Enqueued<R> {

@@ -15,12 +15,15 @@
 //! # Ok(())
 //! # }
 //! ```
+//! The feature `kinds` adds the built-in kinds, with what they need: images, SMTP, an HTTP client.
+//!
 //! Start with [`Job`], [`Worker`] and [`Ctx`]; then [`JobError`] for how a handler fails. Inside, `session`
 //! drives the protocol of `ganger-core` on its own thread, and `attempt` runs one handler.
 
 mod addresses;
 mod attempt;
 mod backoff;
+mod batch;
 mod chatter;
 mod client;
 mod clock;
@@ -33,6 +36,7 @@ mod handle;
 mod handler;
 mod health;
 mod job;
+#[cfg(feature = "kinds")]
 pub mod kinds;
 mod outbox;
 mod parents;
@@ -41,8 +45,10 @@ mod running;
 mod session;
 mod status;
 pub mod supervisor;
+pub mod testing;
 mod threads;
 mod trace;
+mod view;
 mod wire;
 mod worker;
 
@@ -51,7 +57,9 @@ pub use context::Ctx;
 pub use credential::Credential;
 pub use error::{Fatal, JobError, WorkerError};
 pub use ganger_core::dependency::OnDead;
+pub use ganger_core::job::State;
 pub use ganger_core::message::CancelWhy;
+pub use ganger_core::retry::RetryPolicy;
 pub use ganger_core::session::OnLapse;
 pub use ganger_core::{Fence, JobId, SessionId};
 pub use handle::WorkerHandle;
@@ -60,4 +68,5 @@ pub use parents::Parent;
 pub use registry::Registry;
 pub use session::Finish;
 pub use status::Standing;
+pub use view::JobView;
 pub use worker::Worker;

@@ -134,7 +134,7 @@ impl Worker {
         self
     }
 
-    /// Adds handlers that were collected elsewhere, as [`crate::kinds::builtin`] does.
+    /// Adds handlers that were collected elsewhere, as `kinds::builtin` does.
     pub fn with(mut self, registry: Registry) -> Worker {
         self.registry = self.registry.with(registry);
         self

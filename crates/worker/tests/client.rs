@@ -4,13 +4,14 @@ mod support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use ganger_core::JobId;
-use ganger_core::job::State;
+use ganger_core::job::{JobSpec, State};
+use ganger_core::{JobId, limits};
+use ganger_proto::v1::batch_item::Answer;
 use ganger_proto::v1::jobs_server::{Jobs, JobsServer};
 use ganger_proto::v1::{self, EnqueueRequest};
-use ganger_worker::{Client, ClientError, Job};
+use ganger_worker::{Client, ClientError, Job, RetryPolicy};
 use support::soon;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::TcpListenerStream;
@@ -45,11 +46,20 @@ impl Jobs for Script {
         Ok(Response::new(v1::Job { state, ..self.end.clone() }))
     }
 
+    /// Takes all but jobs of priority 9.
     async fn enqueue_batch(
         &self,
-        _: Request<v1::EnqueueBatchRequest>,
+        request: Request<v1::EnqueueBatchRequest>,
     ) -> Result<Response<v1::EnqueueBatchResponse>, Status> {
-        Err(Status::unimplemented("not in the script"))
+        let item = |(n, job): (usize, v1::NewJob)| {
+            let id = JobId::new(n as u64, [1; 10]).to_string();
+            let taken = v1::EnqueueResponse { id, ..Default::default() };
+            let refused = v1::Problem { detail: "the queue is draining".into(), ..Default::default() };
+            let answer = if job.priority == 9 { Answer::Problem(refused) } else { Answer::Job(taken) };
+            v1::BatchItem { answer: Some(answer) }
+        };
+        let items = request.into_inner().jobs.into_iter().enumerate().map(item).collect();
+        Ok(Response::new(v1::EnqueueBatchResponse { items, replayed: false }))
     }
 
     async fn list(&self, _: Request<v1::ListRequest>) -> Result<Response<v1::ListResponse>, Status> {
@@ -149,6 +159,60 @@ async fn a_submission_is_sent_again_under_the_same_idempotency_key_and_its_resul
     assert!(sent.run_at.is_some());
     assert!(job.deduplicated());
     assert_eq!(soon(job.wait()).await.unwrap(), 5);
+}
+
+#[tokio::test]
+async fn everything_about_a_job_can_be_said() {
+    let (client, mut heard) = client(ended("succeeded")).await;
+    let at = SystemTime::UNIX_EPOCH + Duration::from_secs(32_472_144_000);
+    let policy = RetryPolicy { base: Duration::from_secs(9), ..RetryPolicy::default() };
+    let job = client
+        .enqueue(&ADD, (2, 3))
+        .run_at(at)
+        .expires_at(at + Duration::from_secs(1))
+        .retry(policy)
+        .timeout(None)
+        .key("k");
+    soon(job.unique_for(None).into_future()).await.unwrap();
+    let sent = heard.recv().await.unwrap().job.unwrap();
+    assert_eq!(sent.run_at.map(|at| at.seconds), Some(32_472_144_000));
+    assert_eq!(sent.expires_at.map(|at| at.seconds), Some(32_472_144_001));
+    assert_eq!(sent.retry.as_ref().and_then(|retry| retry.base).map(|base| base.seconds), Some(9));
+    let options = JobSpec::try_from(sent).unwrap().options;
+    assert_eq!((options.timeout, options.unique_for), (None, limits::FOREVER));
+}
+
+#[tokio::test]
+async fn a_batch_answers_each_of_its_jobs() {
+    let (client, _heard) = client(ended("succeeded")).await;
+    let jobs = [0, 9, 1].map(|priority| client.enqueue(&ADD, (1, 1)).priority(priority));
+    let answers = soon(client.enqueue_batch(jobs)).await.unwrap();
+    let ids: Vec<_> = answers.iter().map(|answer| answer.as_ref().map(|job| job.id()).ok()).collect();
+    assert_eq!(ids, [Some(JobId::new(0, [1; 10])), None, Some(JobId::new(2, [1; 10]))]);
+    let error = answers[1].as_ref().unwrap_err().to_string();
+    assert!(error.contains("draining"), "{error}");
+    for wrong in [0, 1_001] {
+        let jobs = (0..wrong).map(|_| client.enqueue(&ADD, (1, 1)));
+        let error = soon(client.enqueue_batch(jobs)).await.unwrap_err();
+        assert!(error.to_string().contains("allowed are 1 to 1000"), "{error}");
+    }
+    let mistaken = [client.enqueue(&ADD, (1, 1)).max_attempts(0)];
+    assert!(soon(client.enqueue_batch(mistaken)).await.is_err());
+}
+
+#[tokio::test]
+async fn a_job_is_shown_as_it_is() {
+    let id = JobId::new(9, [9; 10]);
+    let end = v1::Job { id: id.to_string(), kind: "add".into(), attempt: 2, ..ended("succeeded") };
+    let (client, _heard) = client(end).await;
+    let running = soon(client.get(id)).await.unwrap();
+    assert_eq!((running.id, running.state, running.result::<u32>().unwrap()), (id, State::Running, None));
+    for _ in 0..2 {
+        soon(client.get(id)).await.unwrap();
+    }
+    let done = soon(client.get(id)).await.unwrap();
+    assert_eq!((done.state, done.attempt, done.result::<u32>().unwrap()), (State::Succeeded, 2, Some(5)));
+    assert!(done.result::<String>().is_err());
 }
 
 #[tokio::test]
