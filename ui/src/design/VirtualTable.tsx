@@ -91,7 +91,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
   const { label, rowId, onOpen, openId, selection, onSelectionChange, onEnd, onVisible, footer } = props;
   const [sorting, setSorting] = useState<Sorting>();
   const ordered = useMemo(() => sortRows(props.rows, props.columns, sorting), [props.rows, props.columns, sorting]);
-  const { rows, hold } = useSteady(ordered, rowId, props.steady ?? false);
+  const { rows, hold } = useSteady(ordered, rowId, props.steady ?? false, sorting ? `${sorting.id} ${sorting.backwards}` : "");
   const { density, absoluteTimes, zone } = useSettings();
   const columns = useMemo(() => (absoluteTimes ? props.columns.map((column) => (column.time ? withZone(column, zone) : column)) : props.columns), [props.columns, absoluteTimes, zone]);
   const narrow = useIsNarrow();

@@ -13,9 +13,15 @@ export function inOrderOf<R>(rows: readonly R[], order: readonly string[], idOf:
   return rows.toSorted((a, b) => at(a) - at(b));
 }
 
-/** The rows to be shown, and what the element around them has to listen to. */
-export function useSteady<R>(rows: readonly R[], idOf: (row: R) => string, on = true) {
-  const [order, setOrder] = useState<readonly string[]>();
+/** The rows to be shown, and what the element around them has to listen to. Another `chosen` order is taken up at once: somebody asked for it. */
+export function useSteady<R>(rows: readonly R[], idOf: (row: R) => string, on = true, chosen = "") {
+  const [held, setOrder] = useState<readonly string[]>();
+  const [taken, setTaken] = useState(chosen);
+  const order = held && taken !== chosen ? rows.map(idOf) : held;
+  if (taken !== chosen) {
+    setTaken(chosen);
+    setOrder(order);
+  }
   const [by, setBy] = useState({ pointer: false, focus: false });
   const shown = order ? inOrderOf(rows, order, idOf) : rows;
   const change = (to: Partial<typeof by>) => {
