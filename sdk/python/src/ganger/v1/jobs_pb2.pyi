@@ -258,12 +258,22 @@ class Gate(_message.Message):
     def __init__(self, gate: _Optional[str] = ..., closed: bool = ..., evidence: _Optional[str] = ...) -> None: ...
 
 class Position(_message.Message):
-    __slots__ = ("ahead", "exact")
+    __slots__ = ("ahead", "exact", "other_queues")
     AHEAD_FIELD_NUMBER: _ClassVar[int]
     EXACT_FIELD_NUMBER: _ClassVar[int]
+    OTHER_QUEUES_FIELD_NUMBER: _ClassVar[int]
     ahead: int
     exact: bool
-    def __init__(self, ahead: _Optional[int] = ..., exact: bool = ...) -> None: ...
+    other_queues: _containers.RepeatedCompositeFieldContainer[QueueAhead]
+    def __init__(self, ahead: _Optional[int] = ..., exact: bool = ..., other_queues: _Optional[_Iterable[_Union[QueueAhead, _Mapping]]] = ...) -> None: ...
+
+class QueueAhead(_message.Message):
+    __slots__ = ("queue", "jobs")
+    QUEUE_FIELD_NUMBER: _ClassVar[int]
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    queue: str
+    jobs: int
+    def __init__(self, queue: _Optional[str] = ..., jobs: _Optional[int] = ...) -> None: ...
 
 class HistogramRequest(_message.Message):
     __slots__ = ("jobs", "buckets")

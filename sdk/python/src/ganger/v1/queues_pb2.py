@@ -14,55 +14,56 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from ganger.v1 import jobs_pb2 as ganger_dot_v1_dot_jobs__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16ganger/v1/queues.proto\x12\tganger.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x91\x03\n\x05Queue\x12\r\n\x05queue\x18\x01 \x01(\t\x12\x0e\n\x06paused\x18\x02 \x01(\x08\x12\x10\n\x08\x64raining\x18\x03 \x01(\x08\x12\x0e\n\x06policy\x18\x04 \x01(\t\x12!\n\x08\x66inished\x18\x05 \x01(\x0b\x32\x0f.ganger.v1.Keep\x12\x1d\n\x04\x64\x65\x61\x64\x18\x06 \x01(\x0b\x32\x0f.ganger.v1.Keep\x12&\n\x06limits\x18\x07 \x01(\x0b\x32\x16.ganger.v1.QueueLimits\x12*\n\nkey_limits\x18\x08 \x01(\x0b\x32\x16.ganger.v1.QueueLimits\x12(\n\x05\x62lock\x18\t \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x06\x61geing\x18\n \x01(\x0b\x32\x11.ganger.v1.Ageing\x12\"\n\x04jobs\x18\x0b \x01(\x0b\x32\x14.ganger.v1.JobCounts\x12/\n\x0coldest_ready\x18\x0c \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0f\n\x07workers\x18\r \x01(\x04\"]\n\x04Keep\x12(\n\x03\x66or\x18\x01 \x01(\x0b\x32\x19.google.protobuf.DurationH\x00\x12\x11\n\x07nothing\x18\x02 \x01(\x08H\x00\x12\x11\n\x07\x66orever\x18\x03 \x01(\x08H\x00\x42\x05\n\x03how\"\x9a\x01\n\x0bQueueLimits\x12\x18\n\x0bmax_running\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x1d\n\x04rate\x18\x02 \x01(\x0b\x32\x0f.ganger.v1.Rate\x12\x12\n\x05\x62urst\x18\x03 \x01(\rH\x01\x88\x01\x01\x12\x16\n\tmax_depth\x18\x04 \x01(\rH\x02\x88\x01\x01\x42\x0e\n\x0c_max_runningB\x08\n\x06_burstB\x0c\n\n_max_depth\"9\n\x04Rate\x12\t\n\x01n\x18\x01 \x01(\r\x12&\n\x03per\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"C\n\x06\x41geing\x12(\n\x05\x65very\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0f\n\x07\x61t_most\x18\x02 \x01(\r\"\x96\x01\n\tJobCounts\x12\x11\n\tscheduled\x18\x01 \x01(\x04\x12\x0f\n\x07\x62locked\x18\x02 \x01(\x04\x12\x0e\n\x06queued\x18\x03 \x01(\x04\x12\x0f\n\x07running\x18\x04 \x01(\x04\x12\x10\n\x08retrying\x18\x05 \x01(\x04\x12\x11\n\tsucceeded\x18\x06 \x01(\x04\x12\x0c\n\x04\x64\x65\x61\x64\x18\x07 \x01(\x04\x12\x11\n\tcancelled\x18\x08 \x01(\x04\"\x13\n\x11ListQueuesRequest\"6\n\x12ListQueuesResponse\x12 \n\x06queues\x18\x01 \x03(\x0b\x32\x10.ganger.v1.Queue\" \n\x0fGetQueueRequest\x12\r\n\x05queue\x18\x01 \x01(\t\"\"\n\x11PauseQueueRequest\x12\r\n\x05queue\x18\x01 \x01(\t\"#\n\x12ResumeQueueRequest\x12\r\n\x05queue\x18\x01 \x01(\t\"\"\n\x11\x44rainQueueRequest\x12\r\n\x05queue\x18\x01 \x01(\t\"\"\n\x11PurgeQueueRequest\x12\r\n\x05queue\x18\x01 \x01(\t\"$\n\x12PurgeQueueResponse\x12\x0e\n\x06purged\x18\x01 \x01(\x04\"Z\n\x13QueueScalingRequest\x12\r\n\x05queue\x18\x01 \x01(\t\x12\x10\n\x03max\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x1a\n\x12threads_per_worker\x18\x03 \x01(\rB\x06\n\x04_max\"\xc5\x01\n\x0cQueueScaling\x12\r\n\x05queue\x18\x01 \x01(\t\x12\r\n\x05ready\x18\x02 \x01(\x04\x12\x0f\n\x07running\x18\x03 \x01(\x04\x12/\n\x0coldest_ready\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0f\n\x07threads\x18\x05 \x01(\x04\x12\x1a\n\x12threads_per_worker\x18\x06 \x01(\r\x12\x0f\n\x07workers\x18\x07 \x01(\x04\x12\x17\n\x0f\x64\x65sired_workers\x18\x08 \x01(\r\"+\n\x0bHeadRequest\x12\r\n\x05queue\x18\x01 \x01(\t\x12\r\n\x05limit\x18\x02 \x01(\r\"?\n\x0cHeadResponse\x12 \n\x04jobs\x18\x01 \x03(\x0b\x32\x12.ganger.v1.HeadJob\x12\r\n\x05\x65xact\x18\x02 \x01(\x08\"\x92\x01\n\x07HeadJob\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x10\n\x08priority\x18\x03 \x01(\x11\x12\x0f\n\x07\x61ttempt\x18\x04 \x01(\r\x12/\n\x0bready_since\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04gate\x18\x06 \x01(\t\x12\x0b\n\x03why\x18\x07 \x01(\t\"\xd7\x02\n\x0fPutQueueRequest\x12\r\n\x05queue\x18\x01 \x01(\t\x12\x13\n\x06paused\x18\x02 \x01(\x08H\x00\x88\x01\x01\x12\x15\n\x08\x64raining\x18\x03 \x01(\x08H\x01\x88\x01\x01\x12\x0e\n\x06policy\x18\x04 \x01(\t\x12!\n\x08\x66inished\x18\x05 \x01(\x0b\x32\x0f.ganger.v1.Keep\x12\x1d\n\x04\x64\x65\x61\x64\x18\x06 \x01(\x0b\x32\x0f.ganger.v1.Keep\x12&\n\x06limits\x18\x07 \x01(\x0b\x32\x16.ganger.v1.QueueLimits\x12*\n\nkey_limits\x18\x08 \x01(\x0b\x32\x16.ganger.v1.QueueLimits\x12(\n\x05\x62lock\x18\t \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x06\x61geing\x18\n \x01(\x0b\x32\x11.ganger.v1.AgeingB\t\n\x07_pausedB\x0b\n\t_draining2\xa7\x04\n\x06Queues\x12\x43\n\x04List\x12\x1c.ganger.v1.ListQueuesRequest\x1a\x1d.ganger.v1.ListQueuesResponse\x12\x33\n\x03Get\x12\x1a.ganger.v1.GetQueueRequest\x1a\x10.ganger.v1.Queue\x12\x33\n\x03Put\x12\x1a.ganger.v1.PutQueueRequest\x1a\x10.ganger.v1.Queue\x12\x37\n\x05Pause\x12\x1c.ganger.v1.PauseQueueRequest\x1a\x10.ganger.v1.Queue\x12\x39\n\x06Resume\x12\x1d.ganger.v1.ResumeQueueRequest\x1a\x10.ganger.v1.Queue\x12\x37\n\x05\x44rain\x12\x1c.ganger.v1.DrainQueueRequest\x1a\x10.ganger.v1.Queue\x12\x37\n\x04Head\x12\x16.ganger.v1.HeadRequest\x1a\x17.ganger.v1.HeadResponse\x12\x44\n\x05Purge\x12\x1c.ganger.v1.PurgeQueueRequest\x1a\x1d.ganger.v1.PurgeQueueResponse\x12\x42\n\x07Scaling\x12\x1e.ganger.v1.QueueScalingRequest\x1a\x17.ganger.v1.QueueScalingb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16ganger/v1/queues.proto\x12\tganger.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x14ganger/v1/jobs.proto\"\xb5\x03\n\x05Queue\x12\r\n\x05queue\x18\x01 \x01(\t\x12\x0e\n\x06paused\x18\x02 \x01(\x08\x12\x10\n\x08\x64raining\x18\x03 \x01(\x08\x12\x0e\n\x06policy\x18\x04 \x01(\t\x12!\n\x08\x66inished\x18\x05 \x01(\x0b\x32\x0f.ganger.v1.Keep\x12\x1d\n\x04\x64\x65\x61\x64\x18\x06 \x01(\x0b\x32\x0f.ganger.v1.Keep\x12&\n\x06limits\x18\x07 \x01(\x0b\x32\x16.ganger.v1.QueueLimits\x12*\n\nkey_limits\x18\x08 \x01(\x0b\x32\x16.ganger.v1.QueueLimits\x12(\n\x05\x62lock\x18\t \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x06\x61geing\x18\n \x01(\x0b\x32\x11.ganger.v1.Ageing\x12\"\n\x04jobs\x18\x0b \x01(\x0b\x32\x14.ganger.v1.JobCounts\x12/\n\x0coldest_ready\x18\x0c \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0f\n\x07workers\x18\r \x01(\x04\x12\x0e\n\x06weight\x18\x0e \x01(\r\x12\x12\n\nprecedence\x18\x0f \x01(\x11\"]\n\x04Keep\x12(\n\x03\x66or\x18\x01 \x01(\x0b\x32\x19.google.protobuf.DurationH\x00\x12\x11\n\x07nothing\x18\x02 \x01(\x08H\x00\x12\x11\n\x07\x66orever\x18\x03 \x01(\x08H\x00\x42\x05\n\x03how\"\x9a\x01\n\x0bQueueLimits\x12\x18\n\x0bmax_running\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x1d\n\x04rate\x18\x02 \x01(\x0b\x32\x0f.ganger.v1.Rate\x12\x12\n\x05\x62urst\x18\x03 \x01(\rH\x01\x88\x01\x01\x12\x16\n\tmax_depth\x18\x04 \x01(\rH\x02\x88\x01\x01\x42\x0e\n\x0c_max_runningB\x08\n\x06_burstB\x0c\n\n_max_depth\"9\n\x04Rate\x12\t\n\x01n\x18\x01 \x01(\r\x12&\n\x03per\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"C\n\x06\x41geing\x12(\n\x05\x65very\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0f\n\x07\x61t_most\x18\x02 \x01(\r\"\x96\x01\n\tJobCounts\x12\x11\n\tscheduled\x18\x01 \x01(\x04\x12\x0f\n\x07\x62locked\x18\x02 \x01(\x04\x12\x0e\n\x06queued\x18\x03 \x01(\x04\x12\x0f\n\x07running\x18\x04 \x01(\x04\x12\x10\n\x08retrying\x18\x05 \x01(\x04\x12\x11\n\tsucceeded\x18\x06 \x01(\x04\x12\x0c\n\x04\x64\x65\x61\x64\x18\x07 \x01(\x04\x12\x11\n\tcancelled\x18\x08 \x01(\x04\"\x13\n\x11ListQueuesRequest\"6\n\x12ListQueuesResponse\x12 \n\x06queues\x18\x01 \x03(\x0b\x32\x10.ganger.v1.Queue\" \n\x0fGetQueueRequest\x12\r\n\x05queue\x18\x01 \x01(\t\"\"\n\x11PauseQueueRequest\x12\r\n\x05queue\x18\x01 \x01(\t\"#\n\x12ResumeQueueRequest\x12\r\n\x05queue\x18\x01 \x01(\t\"\"\n\x11\x44rainQueueRequest\x12\r\n\x05queue\x18\x01 \x01(\t\"\"\n\x11PurgeQueueRequest\x12\r\n\x05queue\x18\x01 \x01(\t\"$\n\x12PurgeQueueResponse\x12\x0e\n\x06purged\x18\x01 \x01(\x04\"Z\n\x13QueueScalingRequest\x12\r\n\x05queue\x18\x01 \x01(\t\x12\x10\n\x03max\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x1a\n\x12threads_per_worker\x18\x03 \x01(\rB\x06\n\x04_max\"\xc5\x01\n\x0cQueueScaling\x12\r\n\x05queue\x18\x01 \x01(\t\x12\r\n\x05ready\x18\x02 \x01(\x04\x12\x0f\n\x07running\x18\x03 \x01(\x04\x12/\n\x0coldest_ready\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0f\n\x07threads\x18\x05 \x01(\x04\x12\x1a\n\x12threads_per_worker\x18\x06 \x01(\r\x12\x0f\n\x07workers\x18\x07 \x01(\x04\x12\x17\n\x0f\x64\x65sired_workers\x18\x08 \x01(\r\"+\n\x0bHeadRequest\x12\r\n\x05queue\x18\x01 \x01(\t\x12\r\n\x05limit\x18\x02 \x01(\r\"l\n\x0cHeadResponse\x12 \n\x04jobs\x18\x01 \x03(\x0b\x32\x12.ganger.v1.HeadJob\x12\r\n\x05\x65xact\x18\x02 \x01(\x08\x12+\n\x0cother_queues\x18\x03 \x03(\x0b\x32\x15.ganger.v1.QueueAhead\"\x92\x01\n\x07HeadJob\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x10\n\x08priority\x18\x03 \x01(\x11\x12\x0f\n\x07\x61ttempt\x18\x04 \x01(\r\x12/\n\x0bready_since\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04gate\x18\x06 \x01(\t\x12\x0b\n\x03why\x18\x07 \x01(\t\"\x9f\x03\n\x0fPutQueueRequest\x12\r\n\x05queue\x18\x01 \x01(\t\x12\x13\n\x06paused\x18\x02 \x01(\x08H\x00\x88\x01\x01\x12\x15\n\x08\x64raining\x18\x03 \x01(\x08H\x01\x88\x01\x01\x12\x0e\n\x06policy\x18\x04 \x01(\t\x12!\n\x08\x66inished\x18\x05 \x01(\x0b\x32\x0f.ganger.v1.Keep\x12\x1d\n\x04\x64\x65\x61\x64\x18\x06 \x01(\x0b\x32\x0f.ganger.v1.Keep\x12&\n\x06limits\x18\x07 \x01(\x0b\x32\x16.ganger.v1.QueueLimits\x12*\n\nkey_limits\x18\x08 \x01(\x0b\x32\x16.ganger.v1.QueueLimits\x12(\n\x05\x62lock\x18\t \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x06\x61geing\x18\n \x01(\x0b\x32\x11.ganger.v1.Ageing\x12\x13\n\x06weight\x18\x0b \x01(\rH\x02\x88\x01\x01\x12\x17\n\nprecedence\x18\x0c \x01(\x11H\x03\x88\x01\x01\x42\t\n\x07_pausedB\x0b\n\t_drainingB\t\n\x07_weightB\r\n\x0b_precedence2\xa7\x04\n\x06Queues\x12\x43\n\x04List\x12\x1c.ganger.v1.ListQueuesRequest\x1a\x1d.ganger.v1.ListQueuesResponse\x12\x33\n\x03Get\x12\x1a.ganger.v1.GetQueueRequest\x1a\x10.ganger.v1.Queue\x12\x33\n\x03Put\x12\x1a.ganger.v1.PutQueueRequest\x1a\x10.ganger.v1.Queue\x12\x37\n\x05Pause\x12\x1c.ganger.v1.PauseQueueRequest\x1a\x10.ganger.v1.Queue\x12\x39\n\x06Resume\x12\x1d.ganger.v1.ResumeQueueRequest\x1a\x10.ganger.v1.Queue\x12\x37\n\x05\x44rain\x12\x1c.ganger.v1.DrainQueueRequest\x1a\x10.ganger.v1.Queue\x12\x37\n\x04Head\x12\x16.ganger.v1.HeadRequest\x1a\x17.ganger.v1.HeadResponse\x12\x44\n\x05Purge\x12\x1c.ganger.v1.PurgeQueueRequest\x1a\x1d.ganger.v1.PurgeQueueResponse\x12\x42\n\x07Scaling\x12\x1e.ganger.v1.QueueScalingRequest\x1a\x17.ganger.v1.QueueScalingb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'ganger.v1.queues_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_QUEUE']._serialized_start=103
-  _globals['_QUEUE']._serialized_end=504
-  _globals['_KEEP']._serialized_start=506
-  _globals['_KEEP']._serialized_end=599
-  _globals['_QUEUELIMITS']._serialized_start=602
-  _globals['_QUEUELIMITS']._serialized_end=756
-  _globals['_RATE']._serialized_start=758
-  _globals['_RATE']._serialized_end=815
-  _globals['_AGEING']._serialized_start=817
-  _globals['_AGEING']._serialized_end=884
-  _globals['_JOBCOUNTS']._serialized_start=887
-  _globals['_JOBCOUNTS']._serialized_end=1037
-  _globals['_LISTQUEUESREQUEST']._serialized_start=1039
-  _globals['_LISTQUEUESREQUEST']._serialized_end=1058
-  _globals['_LISTQUEUESRESPONSE']._serialized_start=1060
-  _globals['_LISTQUEUESRESPONSE']._serialized_end=1114
-  _globals['_GETQUEUEREQUEST']._serialized_start=1116
-  _globals['_GETQUEUEREQUEST']._serialized_end=1148
-  _globals['_PAUSEQUEUEREQUEST']._serialized_start=1150
-  _globals['_PAUSEQUEUEREQUEST']._serialized_end=1184
-  _globals['_RESUMEQUEUEREQUEST']._serialized_start=1186
-  _globals['_RESUMEQUEUEREQUEST']._serialized_end=1221
-  _globals['_DRAINQUEUEREQUEST']._serialized_start=1223
-  _globals['_DRAINQUEUEREQUEST']._serialized_end=1257
-  _globals['_PURGEQUEUEREQUEST']._serialized_start=1259
-  _globals['_PURGEQUEUEREQUEST']._serialized_end=1293
-  _globals['_PURGEQUEUERESPONSE']._serialized_start=1295
-  _globals['_PURGEQUEUERESPONSE']._serialized_end=1331
-  _globals['_QUEUESCALINGREQUEST']._serialized_start=1333
-  _globals['_QUEUESCALINGREQUEST']._serialized_end=1423
-  _globals['_QUEUESCALING']._serialized_start=1426
-  _globals['_QUEUESCALING']._serialized_end=1623
-  _globals['_HEADREQUEST']._serialized_start=1625
-  _globals['_HEADREQUEST']._serialized_end=1668
-  _globals['_HEADRESPONSE']._serialized_start=1670
-  _globals['_HEADRESPONSE']._serialized_end=1733
-  _globals['_HEADJOB']._serialized_start=1736
-  _globals['_HEADJOB']._serialized_end=1882
-  _globals['_PUTQUEUEREQUEST']._serialized_start=1885
-  _globals['_PUTQUEUEREQUEST']._serialized_end=2228
-  _globals['_QUEUES']._serialized_start=2231
-  _globals['_QUEUES']._serialized_end=2782
+  _globals['_QUEUE']._serialized_start=125
+  _globals['_QUEUE']._serialized_end=562
+  _globals['_KEEP']._serialized_start=564
+  _globals['_KEEP']._serialized_end=657
+  _globals['_QUEUELIMITS']._serialized_start=660
+  _globals['_QUEUELIMITS']._serialized_end=814
+  _globals['_RATE']._serialized_start=816
+  _globals['_RATE']._serialized_end=873
+  _globals['_AGEING']._serialized_start=875
+  _globals['_AGEING']._serialized_end=942
+  _globals['_JOBCOUNTS']._serialized_start=945
+  _globals['_JOBCOUNTS']._serialized_end=1095
+  _globals['_LISTQUEUESREQUEST']._serialized_start=1097
+  _globals['_LISTQUEUESREQUEST']._serialized_end=1116
+  _globals['_LISTQUEUESRESPONSE']._serialized_start=1118
+  _globals['_LISTQUEUESRESPONSE']._serialized_end=1172
+  _globals['_GETQUEUEREQUEST']._serialized_start=1174
+  _globals['_GETQUEUEREQUEST']._serialized_end=1206
+  _globals['_PAUSEQUEUEREQUEST']._serialized_start=1208
+  _globals['_PAUSEQUEUEREQUEST']._serialized_end=1242
+  _globals['_RESUMEQUEUEREQUEST']._serialized_start=1244
+  _globals['_RESUMEQUEUEREQUEST']._serialized_end=1279
+  _globals['_DRAINQUEUEREQUEST']._serialized_start=1281
+  _globals['_DRAINQUEUEREQUEST']._serialized_end=1315
+  _globals['_PURGEQUEUEREQUEST']._serialized_start=1317
+  _globals['_PURGEQUEUEREQUEST']._serialized_end=1351
+  _globals['_PURGEQUEUERESPONSE']._serialized_start=1353
+  _globals['_PURGEQUEUERESPONSE']._serialized_end=1389
+  _globals['_QUEUESCALINGREQUEST']._serialized_start=1391
+  _globals['_QUEUESCALINGREQUEST']._serialized_end=1481
+  _globals['_QUEUESCALING']._serialized_start=1484
+  _globals['_QUEUESCALING']._serialized_end=1681
+  _globals['_HEADREQUEST']._serialized_start=1683
+  _globals['_HEADREQUEST']._serialized_end=1726
+  _globals['_HEADRESPONSE']._serialized_start=1728
+  _globals['_HEADRESPONSE']._serialized_end=1836
+  _globals['_HEADJOB']._serialized_start=1839
+  _globals['_HEADJOB']._serialized_end=1985
+  _globals['_PUTQUEUEREQUEST']._serialized_start=1988
+  _globals['_PUTQUEUEREQUEST']._serialized_end=2403
+  _globals['_QUEUES']._serialized_start=2406
+  _globals['_QUEUES']._serialized_end=2957
 # @@protoc_insertion_point(module_scope)

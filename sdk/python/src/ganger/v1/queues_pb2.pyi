@@ -2,6 +2,7 @@ import datetime
 
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from ganger.v1 import jobs_pb2 as _jobs_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -11,7 +12,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Queue(_message.Message):
-    __slots__ = ("queue", "paused", "draining", "policy", "finished", "dead", "limits", "key_limits", "block", "ageing", "jobs", "oldest_ready", "workers")
+    __slots__ = ("queue", "paused", "draining", "policy", "finished", "dead", "limits", "key_limits", "block", "ageing", "jobs", "oldest_ready", "workers", "weight", "precedence")
     QUEUE_FIELD_NUMBER: _ClassVar[int]
     PAUSED_FIELD_NUMBER: _ClassVar[int]
     DRAINING_FIELD_NUMBER: _ClassVar[int]
@@ -25,6 +26,8 @@ class Queue(_message.Message):
     JOBS_FIELD_NUMBER: _ClassVar[int]
     OLDEST_READY_FIELD_NUMBER: _ClassVar[int]
     WORKERS_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    PRECEDENCE_FIELD_NUMBER: _ClassVar[int]
     queue: str
     paused: bool
     draining: bool
@@ -38,7 +41,9 @@ class Queue(_message.Message):
     jobs: JobCounts
     oldest_ready: _duration_pb2.Duration
     workers: int
-    def __init__(self, queue: _Optional[str] = ..., paused: bool = ..., draining: bool = ..., policy: _Optional[str] = ..., finished: _Optional[_Union[Keep, _Mapping]] = ..., dead: _Optional[_Union[Keep, _Mapping]] = ..., limits: _Optional[_Union[QueueLimits, _Mapping]] = ..., key_limits: _Optional[_Union[QueueLimits, _Mapping]] = ..., block: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ageing: _Optional[_Union[Ageing, _Mapping]] = ..., jobs: _Optional[_Union[JobCounts, _Mapping]] = ..., oldest_ready: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., workers: _Optional[int] = ...) -> None: ...
+    weight: int
+    precedence: int
+    def __init__(self, queue: _Optional[str] = ..., paused: bool = ..., draining: bool = ..., policy: _Optional[str] = ..., finished: _Optional[_Union[Keep, _Mapping]] = ..., dead: _Optional[_Union[Keep, _Mapping]] = ..., limits: _Optional[_Union[QueueLimits, _Mapping]] = ..., key_limits: _Optional[_Union[QueueLimits, _Mapping]] = ..., block: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ageing: _Optional[_Union[Ageing, _Mapping]] = ..., jobs: _Optional[_Union[JobCounts, _Mapping]] = ..., oldest_ready: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., workers: _Optional[int] = ..., weight: _Optional[int] = ..., precedence: _Optional[int] = ...) -> None: ...
 
 class Keep(_message.Message):
     __slots__ = ("nothing", "forever")
@@ -182,12 +187,14 @@ class HeadRequest(_message.Message):
     def __init__(self, queue: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
 
 class HeadResponse(_message.Message):
-    __slots__ = ("jobs", "exact")
+    __slots__ = ("jobs", "exact", "other_queues")
     JOBS_FIELD_NUMBER: _ClassVar[int]
     EXACT_FIELD_NUMBER: _ClassVar[int]
+    OTHER_QUEUES_FIELD_NUMBER: _ClassVar[int]
     jobs: _containers.RepeatedCompositeFieldContainer[HeadJob]
     exact: bool
-    def __init__(self, jobs: _Optional[_Iterable[_Union[HeadJob, _Mapping]]] = ..., exact: bool = ...) -> None: ...
+    other_queues: _containers.RepeatedCompositeFieldContainer[_jobs_pb2.QueueAhead]
+    def __init__(self, jobs: _Optional[_Iterable[_Union[HeadJob, _Mapping]]] = ..., exact: bool = ..., other_queues: _Optional[_Iterable[_Union[_jobs_pb2.QueueAhead, _Mapping]]] = ...) -> None: ...
 
 class HeadJob(_message.Message):
     __slots__ = ("id", "kind", "priority", "attempt", "ready_since", "gate", "why")
@@ -208,7 +215,7 @@ class HeadJob(_message.Message):
     def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., priority: _Optional[int] = ..., attempt: _Optional[int] = ..., ready_since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., gate: _Optional[str] = ..., why: _Optional[str] = ...) -> None: ...
 
 class PutQueueRequest(_message.Message):
-    __slots__ = ("queue", "paused", "draining", "policy", "finished", "dead", "limits", "key_limits", "block", "ageing")
+    __slots__ = ("queue", "paused", "draining", "policy", "finished", "dead", "limits", "key_limits", "block", "ageing", "weight", "precedence")
     QUEUE_FIELD_NUMBER: _ClassVar[int]
     PAUSED_FIELD_NUMBER: _ClassVar[int]
     DRAINING_FIELD_NUMBER: _ClassVar[int]
@@ -219,6 +226,8 @@ class PutQueueRequest(_message.Message):
     KEY_LIMITS_FIELD_NUMBER: _ClassVar[int]
     BLOCK_FIELD_NUMBER: _ClassVar[int]
     AGEING_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    PRECEDENCE_FIELD_NUMBER: _ClassVar[int]
     queue: str
     paused: bool
     draining: bool
@@ -229,4 +238,6 @@ class PutQueueRequest(_message.Message):
     key_limits: QueueLimits
     block: _duration_pb2.Duration
     ageing: Ageing
-    def __init__(self, queue: _Optional[str] = ..., paused: bool = ..., draining: bool = ..., policy: _Optional[str] = ..., finished: _Optional[_Union[Keep, _Mapping]] = ..., dead: _Optional[_Union[Keep, _Mapping]] = ..., limits: _Optional[_Union[QueueLimits, _Mapping]] = ..., key_limits: _Optional[_Union[QueueLimits, _Mapping]] = ..., block: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ageing: _Optional[_Union[Ageing, _Mapping]] = ...) -> None: ...
+    weight: int
+    precedence: int
+    def __init__(self, queue: _Optional[str] = ..., paused: bool = ..., draining: bool = ..., policy: _Optional[str] = ..., finished: _Optional[_Union[Keep, _Mapping]] = ..., dead: _Optional[_Union[Keep, _Mapping]] = ..., limits: _Optional[_Union[QueueLimits, _Mapping]] = ..., key_limits: _Optional[_Union[QueueLimits, _Mapping]] = ..., block: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ageing: _Optional[_Union[Ageing, _Mapping]] = ..., weight: _Optional[int] = ..., precedence: _Optional[int] = ...) -> None: ...

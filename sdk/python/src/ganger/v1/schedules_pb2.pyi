@@ -151,9 +151,10 @@ class NextRequest(_message.Message):
     __slots__ = ("name", "n")
     NAME_FIELD_NUMBER: _ClassVar[int]
     N_FIELD_NUMBER: _ClassVar[int]
+    FROM_FIELD_NUMBER: _ClassVar[int]
     name: str
     n: int
-    def __init__(self, name: _Optional[str] = ..., n: _Optional[int] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., n: _Optional[int] = ..., **kwargs) -> None: ...
 
 class NextResponse(_message.Message):
     __slots__ = ("instants",)

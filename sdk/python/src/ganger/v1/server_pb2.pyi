@@ -16,7 +16,7 @@ class StatsRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class StatsResponse(_message.Message):
-    __slots__ = ("term", "jobs", "by_kind", "workers", "threads", "threads_used", "store_backlog", "store_trouble", "verdict")
+    __slots__ = ("term", "jobs", "by_kind", "workers", "threads", "threads_used", "store_backlog", "store_trouble", "verdict", "cannot_start")
     class WorkersEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -33,6 +33,7 @@ class StatsResponse(_message.Message):
     STORE_BACKLOG_FIELD_NUMBER: _ClassVar[int]
     STORE_TROUBLE_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
+    CANNOT_START_FIELD_NUMBER: _ClassVar[int]
     term: int
     jobs: _queues_pb2.JobCounts
     by_kind: _containers.RepeatedCompositeFieldContainer[KindCounts]
@@ -42,7 +43,8 @@ class StatsResponse(_message.Message):
     store_backlog: int
     store_trouble: str
     verdict: Verdict
-    def __init__(self, term: _Optional[int] = ..., jobs: _Optional[_Union[_queues_pb2.JobCounts, _Mapping]] = ..., by_kind: _Optional[_Iterable[_Union[KindCounts, _Mapping]]] = ..., workers: _Optional[_Mapping[str, int]] = ..., threads: _Optional[int] = ..., threads_used: _Optional[int] = ..., store_backlog: _Optional[int] = ..., store_trouble: _Optional[str] = ..., verdict: _Optional[_Union[Verdict, _Mapping]] = ...) -> None: ...
+    cannot_start: int
+    def __init__(self, term: _Optional[int] = ..., jobs: _Optional[_Union[_queues_pb2.JobCounts, _Mapping]] = ..., by_kind: _Optional[_Iterable[_Union[KindCounts, _Mapping]]] = ..., workers: _Optional[_Mapping[str, int]] = ..., threads: _Optional[int] = ..., threads_used: _Optional[int] = ..., store_backlog: _Optional[int] = ..., store_trouble: _Optional[str] = ..., verdict: _Optional[_Union[Verdict, _Mapping]] = ..., cannot_start: _Optional[int] = ...) -> None: ...
 
 class KindCounts(_message.Message):
     __slots__ = ("queue", "kind", "jobs")
