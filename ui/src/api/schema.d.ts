@@ -4890,8 +4890,10 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description 1 to 100, 10 if not given */
+                    /** @description 1 to 1000, 10 if not given */
                     n?: number;
+                    /** @description Instants after this moment (RFC 3339); after now if not given */
+                    from?: string;
                 };
                 header?: never;
                 path: {
@@ -6693,7 +6695,7 @@ export interface components {
         ExplainBody: {
             /**
              * Format: int64
-             * @description When it should start at the present rate, if that can be said.
+             * @description When it should start, if that can be said: from its place in line, the run times of what comes first, limits and rates.
              */
             estimate_ms?: number | null;
             /** @description Everything that was checked, in the order in which dispatch checks it. */
@@ -6704,7 +6706,7 @@ export interface components {
             next_step?: string | null;
             /**
              * Format: double
-             * @description That rate: jobs of its queue that were started per second lately.
+             * @description Jobs of its queue that were started per second lately, if there is an estimate.
              */
             per_second?: number | null;
             position?: components["schemas"]["PositionBody"] | null;
@@ -6889,6 +6891,8 @@ export interface components {
             exact: boolean;
             /** @description The jobs, in the order in which they would start if nothing held them back. */
             items: components["schemas"]["HeadJobBody"][];
+            /** @description Jobs of other queues that start before the first of these, as the turns of the queues are now. */
+            other_queues?: components["schemas"]["QueueAheadBody"][];
             /** @description The queue. */
             queue: string;
         };
@@ -7766,6 +7770,8 @@ export interface components {
             ahead: number;
             /** @description Whether that is exact, or at least that many. */
             exact: boolean;
+            /** @description Jobs of other queues that start before it, as the turns of the queues are now. */
+            other_queues?: components["schemas"]["QueueAheadBody"][];
         };
         /** @description What a bulk operation would do. */
         PreviewBody: {
@@ -7858,6 +7864,16 @@ export interface components {
              */
             purged: number;
         };
+        /** @description Jobs of another queue that come first. */
+        QueueAheadBody: {
+            /**
+             * Format: int64
+             * @description How many of its jobs.
+             */
+            jobs: number;
+            /** @description The queue; absent for all those together that the caller may not see. */
+            queue?: string | null;
+        };
         /** @description A queue. */
         QueueBody: {
             ageing?: components["schemas"]["AgeingBody"] | null;
@@ -7879,10 +7895,20 @@ export interface components {
             paused: boolean;
             /** @description Which worker gets the next job: least_recently_used, round_robin, best_fit or spread. */
             policy: string;
+            /**
+             * Format: int32
+             * @description A worker starts jobs of queues with a larger precedence first.
+             */
+            precedence?: number;
             /** @description Its name. */
             queue: string;
             /** @description How long final jobs are kept. */
             retention: components["schemas"]["RetentionBody"];
+            /**
+             * Format: int32
+             * @description Its share of the starts among the queues of the same precedence that a worker serves.
+             */
+            weight?: number;
             /** @description Workers that serve it. */
             workers: number;
         };
@@ -7965,8 +7991,20 @@ export interface components {
              * @default null
              */
             policy?: string | null;
+            /**
+             * Format: int32
+             * @description A worker starts jobs of queues with a larger precedence first: -128 to 127.
+             * @default null
+             */
+            precedence?: number | null;
             /** @default null */
             retention?: components["schemas"]["RetentionPut"] | null;
+            /**
+             * Format: int32
+             * @description Its share of the starts among the queues of the same precedence that a worker serves: 1 to 1000.
+             * @default null
+             */
+            weight?: number | null;
         };
         /** @description Every queue. */
         QueuesBody: {
@@ -8363,6 +8401,11 @@ export interface components {
         StatsBody: {
             /** @description Jobs by queue and kind. */
             by_kind: components["schemas"]["KindStatsBody"][];
+            /**
+             * Format: int64
+             * @description Queued jobs that do not start as things are: their queue is paused, or no connected worker fits.
+             */
+            cannot_start?: number;
             /** @description All jobs by state. */
             jobs: components["schemas"]["CountsBody"];
             /** @description Changes that wait to be written. */
