@@ -122,7 +122,8 @@ fn reasons(explanation: &ExplainBody, style: Style) -> String {
     }
     if let Some(estimate) = explanation.estimate_ms {
         let estimate = short(Duration::from_millis(estimate));
-        let rate = explanation.per_second.map(|rate| format!(", at the present rate of {}/s", Rate(rate)));
+        let rate =
+            explanation.per_second.map(|rate| format!("; its queue starts {}/s at present", Rate(rate)));
         text.push_str(&format!("\nshould start in about {estimate}{}", rate.unwrap_or_default()));
     }
     if let Some(step) = &explanation.next_step {
