@@ -126,11 +126,13 @@ fn a_lost_worker_gives_its_job_to_another_until_it_is_taken_for_poison() {
 #[test]
 fn a_lost_worker_is_shown_with_its_last_heartbeat() {
     let mut world = World::with_workers(&[1]);
-    world.pass(Duration::from_secs(1));
-    let silence = TTL + Duration::from_secs(20);
-    world.now.mono = world.now.mono + silence;
-    world.now.wall = world.now.wall + silence;
-    world.give(vec![Input::Tick]);
+    world.pass(seconds(1));
+    let silence = TTL + seconds(20);
+    for _ in 0..silence.as_secs() {
+        world.now.mono = world.now.mono + seconds(1);
+        world.now.wall = world.now.wall + seconds(1);
+        world.give(vec![Input::Tick]);
+    }
     let shown = world.coordinator.workers(world.now);
     assert_eq!((shown[0].state, shown[0].silent), (WorkerState::Lost, silence));
 }
