@@ -1,6 +1,6 @@
 /** The place of a job in line, in words. */
 import type { Explanation } from "@/api/types";
-import { formatExact } from "@/design";
+import { formatExact } from "@/design/format";
 
 type Position = NonNullable<Explanation["position"]>;
 
