@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the tokens that deploy/compose.yaml needs, with the first one that a server has written: once, for whoever starts it
-# again finds them there. A worker may work and nothing else, Prometheus may read and nothing else.
+# again finds them there. A worker may work and enqueue, Prometheus may read and nothing else.
 #
 #   GANGER_URL, GANGER_TOKEN_FILE   the servers, and the file with the first token
 #   WORKER_TOKEN, METRICS_TOKEN     where the new ones go

@@ -263,7 +263,8 @@ fn the_tokens_are_made_once_and_may_no_more_than_they_must() {
         let mut command = common::command(&dir, args);
         code(&command.env("GANGER_URL", &server.url).env("GANGER_TOKEN_FILE", token).output().unwrap())
     };
-    assert_eq!(with(&worker, &["enqueue", "noop"]), 4, "a worker submits nothing");
+    assert_eq!(with(&worker, &["enqueue", "noop"]), 0, "a worker enqueues into the queues that it serves");
+    assert_eq!(with(&worker, &["queue", "pause", "default"]), 4, "and nothing else");
     assert_eq!(with(&metrics, &["stats"]), 0, "what Prometheus has may read");
     assert_eq!(with(&metrics, &["queue", "pause", "default"]), 4, "and nothing else");
     let mut command = common::command(&dir, &["worker", "--threads", "1"]);

@@ -40,8 +40,14 @@ async fn a_certificate_makes_a_worker_and_nothing_more() {
     assert_eq!((status, who["who"].as_str()), (200, Some("certificate:gpu-1.lan")), "{who}");
     assert_eq!(who["queues"][0], "gpu*");
     let job = |queue: &str| serde_json::json!({"kind": "echo", "queue": queue}).to_string();
-    let enqueued = gpu.post(format!("{}/v1/jobs", site.server.url())).body(job("gpu")).send().await.unwrap();
-    assert_eq!(enqueued.status().as_u16(), 403, "a worker submits nothing");
+    for (queue, expected) in [("gpu", 201), ("mail", 403)] {
+        let post = gpu.post(format!("{}/v1/jobs", site.server.url())).body(job(queue));
+        let status = post.send().await.unwrap().status().as_u16();
+        assert_eq!(
+            status, expected,
+            "a worker enqueues into the queues it serves, and into no others: {queue}"
+        );
+    }
     let (status, who) = site.ask(&gpu, "/v1/whoami", &site.admin).await;
     assert!(
         status == 200 && who["who"].as_str().unwrap().starts_with("token:"),

@@ -124,9 +124,16 @@ async fn gone(process: i32) {
 #[tokio::test]
 async fn the_group_of_a_killed_worker_does_not_survive_it() {
     let start = || Command::new("sleep").arg("1000").process_group(0).kill_on_drop(true).spawn().unwrap();
+    // The group itself would be killed when it is dropped: here only the watchdog may do that.
+    let watch = |child: &Child| {
+        let mut group = Group::of(child);
+        let watchdog = Watchdog::over(&group).unwrap().expect("the program runs");
+        group.is_over();
+        watchdog
+    };
     let mut child = start();
-    let Watchdog { _shell: mut shell, _pipe: pipe } =
-        Watchdog::over(&Group::of(&child)).unwrap().expect("the program runs");
+    let Watchdog { _shell: mut shell, _pipe: pipe } = watch(&child);
+    assert!(child.try_wait().unwrap().is_none(), "nothing happens while the worker lives");
     drop(pipe);
     let status = tokio::time::timeout(Duration::from_secs(60), child.wait()).await;
     let status = status.expect("the watchdog kills the group").unwrap();
@@ -135,7 +142,7 @@ async fn the_group_of_a_killed_worker_does_not_survive_it() {
 
     // A watchdog that is let go does nothing.
     let mut child = start();
-    let watchdog = Watchdog::over(&Group::of(&child)).unwrap().expect("the program runs");
+    let watchdog = watch(&child);
     let id = watchdog._shell.id().unwrap();
     drop(watchdog);
     let gone = || !std::path::Path::new(&format!("/proc/{id}/cwd")).exists();

@@ -82,6 +82,8 @@ impl Directory {
             .args(args)
             .current_dir(&self.0)
             .env("GANGER_LOG", "warn")
+            // What a server notes for commands of its user goes with everything else.
+            .env("XDG_DATA_HOME", std::path::absolute(&self.0).unwrap_or_else(|_| self.0.to_path_buf()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log)
