@@ -55,6 +55,9 @@ export interface Verdict {
   command?: string;
 }
 
+/** A queue whose first job has waited less is not said to finish nothing. */
+const JUDGED_AFTER_MS = 120_000;
+
 /** One sentence: how the queue is, and what to do about it. The worst comes first. */
 export function verdictOf(queue: Queue, flow: Flow): Verdict {
   const ready = queue.jobs.queued ?? 0;
@@ -66,7 +69,9 @@ export function verdictOf(queue: Queue, flow: Flow): Verdict {
     return { tone: "bad", text: `No worker serves this queue, and ${waiting}.`, command: `ganger worker start --queue ${queue.queue}` };
   }
   const most = queue.limits?.max_running;
-  const estimate = drainEstimate(ready, flow);
+  // Rates are of whole minutes. Before there is one, nothing is known about what finishes.
+  const early = flow.finished === 0 && (queue.oldest_ready_ms ?? 0) < JUDGED_AFTER_MS;
+  const estimate = early ? undefined : drainEstimate(ready, flow);
   const tail = estimate ? ` ${estimate}.` : "";
   if (ready > 0 && most != null && running >= most) {
     return { tone: "warn", text: `Held by its limit: ${formatCount(running)} of at most ${formatCount(most)} run, ${waiting}.${tail}` };

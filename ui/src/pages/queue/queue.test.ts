@@ -46,6 +46,9 @@ describe("the figures of a queue", () => {
     expect(verdictOf(queue({ workers: 0, jobs: { queued: 4 } }), {}).command).toBe("ganger worker start --queue mail");
     expect(text({ limits: { max_running: 3 }, jobs: { queued: 9, running: 3 } })).toBe("Held by its limit: 3 of at most 3 run, 9 jobs wait.");
     expect(verdictOf(queue({ jobs: { queued: 9 }, oldest_ready_ms: 90_000 }), {}).tone).toBe("warn");
+    const still = (oldest_ready_ms: number) => verdictOf(queue({ jobs: { queued: 9 }, oldest_ready_ms }), { enqueued: 0, finished: 0 }).text;
+    expect(still(13_000)).not.toContain("Nothing finishes");
+    expect(still(200_000)).toContain("Nothing finishes");
   });
 
   it("put what is stuck before what is slow", () => {
