@@ -4323,9 +4323,9 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: {
+            requestBody: {
                 content: {
-                    "application/json": components["schemas"]["ClaimRequest"] | null;
+                    "application/json": components["schemas"]["ClaimRequest"];
                 };
             };
             responses: {

@@ -143,7 +143,7 @@ struct RecordedBody {
 /// Waits for a job of the queue and leases it to the caller. Body, all of it optional: `max` (1 to 64),
 /// `lease` (`"30s"`), `wait` (`"5s"`, at most `"1m"`), `kinds`, `worker` (a name for people).
 #[utoipa::path(post, path = "/v1/queues/{queue}:claim", tag = "leases", params(("queue" = String, Path)),
-    request_body = Option<api::ClaimRequest>,
+    request_body = api::ClaimRequest,
     responses((status = 200, body = ClaimBody, description = "An empty list if none came in time")))]
 async fn claim(
     State(claims): State<Claims>,
